@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "daemon/base/clock.h"
-#include "daemon/object/x86_64/patched_code.h"
+#include "daemon/object/code/patched_code.h"
 #include "daemon/process/memory.h"
 
 namespace tracectl {

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/object/code/call_targets.h"
 #include "daemon/object/object_file.h"
-#include "daemon/object/x86_64/call_targets.h"
 
 namespace tracectl {
 

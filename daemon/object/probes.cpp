@@ -6,14 +6,14 @@
 #include <unordered_set>
 
 #include "daemon/object/call_graph.h"
+#include "daemon/object/code/caller.h"
+#include "daemon/object/code/indirect_calls.h"
+#include "daemon/object/code/instruction.h"
+#include "daemon/object/code/placement.h"
 #include "daemon/object/data_map.h"
 #include "daemon/object/demangle.h"
 #include "daemon/object/function_arguments.h"
 #include "daemon/object/return_planner.h"
-#include "daemon/object/x86_64/caller.h"
-#include "daemon/object/x86_64/indirect_calls.h"
-#include "daemon/object/x86_64/instruction.h"
-#include "daemon/object/x86_64/placement.h"
 
 namespace tracectl {
 namespace {

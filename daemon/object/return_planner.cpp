@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "daemon/object/x86_64/pushed.h"
+#include "daemon/object/code/pushed.h"
 
 namespace tracectl {
 namespace {

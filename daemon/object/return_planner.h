@@ -10,9 +10,9 @@
 #include "daemon/base/result.h"
 #include "daemon/model/probe.h"
 #include "daemon/model/setting.h"
+#include "daemon/object/code/exits.h"
+#include "daemon/object/code/placement.h"
 #include "daemon/object/object_file.h"
-#include "daemon/object/x86_64/exits.h"
-#include "daemon/object/x86_64/placement.h"
 
 namespace tracectl {
 

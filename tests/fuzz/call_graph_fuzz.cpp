@@ -13,7 +13,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/object/call_graph.h"
-#include "daemon/object/x86_64/indirect_calls.h"
+#include "daemon/object/code/indirect_calls.h"
 
 using namespace tracectl;
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <span>
 
-#include "daemon/object/x86_64/call_targets.h"
-#include "daemon/object/x86_64/exits.h"
-#include "daemon/object/x86_64/instruction.h"
-#include "daemon/object/x86_64/patched_code.h"
-#include "daemon/object/x86_64/placement.h"
+#include "daemon/object/code/call_targets.h"
+#include "daemon/object/code/exits.h"
+#include "daemon/object/code/instruction.h"
+#include "daemon/object/code/patched_code.h"
+#include "daemon/object/code/placement.h"
 
 namespace {
 

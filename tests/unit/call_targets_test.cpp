@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/object/x86_64/call_targets.h"
+#include "daemon/object/code/call_targets.h"
 
 namespace tracectl {
 namespace {

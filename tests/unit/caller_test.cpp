@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "daemon/object/x86_64/caller.h"
+#include "daemon/object/code/caller.h"
 
 using namespace tracectl;
 

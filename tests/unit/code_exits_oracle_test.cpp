@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "daemon/base/fd.h"
+#include "daemon/object/code/exits.h"
 #include "daemon/object/elf_file.h"
-#include "daemon/object/x86_64/exits.h"
 
 // The exits of every function of programs on this machine, compared with the text of objdump.
 namespace tracectl {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "daemon/object/code/exits.h"
 #include "daemon/object/elf_file.h"
 #include "daemon/object/unwind_ranges.h"
-#include "daemon/object/x86_64/exits.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/object/x86_64/exits.h"
+#include "daemon/object/code/exits.h"
 #include "tests/support/hex_code.h"
 
 namespace tracectl {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/object/x86_64/instruction.h"
+#include "daemon/object/code/instruction.h"
 #include "tests/support/hex_code.h"
 
 namespace tracectl {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "daemon/object/x86_64/pushed.h"
+#include "daemon/object/code/pushed.h"
 
 namespace tracectl {
 namespace {

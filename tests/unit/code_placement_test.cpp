@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/object/x86_64/instruction.h"
-#include "daemon/object/x86_64/placement.h"
+#include "daemon/object/code/instruction.h"
+#include "daemon/object/code/placement.h"
 #include "tests/support/hex_code.h"
 
 namespace tracectl {

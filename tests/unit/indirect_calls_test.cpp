@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/object/x86_64/indirect_calls.h"
+#include "daemon/object/code/indirect_calls.h"
 
 namespace tracectl {
 namespace {

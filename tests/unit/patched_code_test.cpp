@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/patched_code.h"
+#include "daemon/object/code/patched_code.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/call_targets.h"
+#include "daemon/object/code/call_targets.h"
 
 #include <algorithm>
 #include <utility>

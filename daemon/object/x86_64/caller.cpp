@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/caller.h"
+#include "daemon/object/code/caller.h"
 
+#include "daemon/object/code/stack_height.h"
 #include "daemon/object/x86_64/decoder.h"
-#include "daemon/object/x86_64/stack_height.h"
 
 namespace tracectl {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/indirect_calls.h"
+#include "daemon/object/code/indirect_calls.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/indirect_jump.h"
+#include "daemon/object/code/indirect_jump.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/instruction.h"
+#include "daemon/object/code/instruction.h"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/patched_code.h"
+#include "daemon/object/code/patched_code.h"
 
 #include <algorithm>
 #include <array>
 
-#include "daemon/object/x86_64/instruction.h"
+#include "daemon/object/code/instruction.h"
 
 namespace tracectl {
 namespace {

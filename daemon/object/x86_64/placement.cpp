@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/placement.h"
+#include "daemon/object/code/placement.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
 
+#include "daemon/object/code/instruction.h"
 #include "daemon/object/x86_64/decoder.h"
-#include "daemon/object/x86_64/instruction.h"
 
 namespace tracectl {
 namespace {
@@ -17,32 +17,6 @@ using Bytes = std::span<const uint8_t>;
 constexpr int kMaxMovedOver = 16;  // instructions
 
 std::string at(uint64_t offset) { return "+" + std::to_string(offset); }
-
-Error undecodable(uint64_t offset) {
-  return Error{Code::unsupported,
-               "the bytes at " + at(offset) +
-                   " of the function are no instruction, so what follows cannot be decoded; "
-                   "probe its entry"};
-}
-
-Error within(uint64_t offset, uint64_t start, uint64_t length) {
-  return Error{Code::invalid, "no instruction starts at " + at(offset) +
-                                  ": it is within the one from " + at(start) + " to " +
-                                  at(start + length) + "; use one of these"};
-}
-
-// Fails unless decoding from the function's start arrives at `offset`.
-Status check_boundary(Bytes function, uint64_t offset) {
-  uint64_t position = 0;
-  while (position < offset) {
-    auto instruction = decode_shape(function.subspan(position));
-    if (!instruction) return undecodable(position);
-    if (position + instruction->length > offset)
-      return within(offset, position, instruction->length);
-    position += instruction->length;
-  }
-  return ok();
-}
 
 // Properties of all code of a function that concern offsets in its body.
 struct Survey {
@@ -183,19 +157,6 @@ Error red_zone(const std::string& why) {
 }
 
 }  // namespace
-
-Result<Placement> place(Bytes function, uint64_t offset, const Nops& nops) {
-  if (offset >= function.size())
-    return Error{Code::invalid, at(offset) + " is outside the function, whose code ends at " +
-                                    at(function.size())};
-  if (auto boundary = check_boundary(function, offset); !boundary) return boundary.error();
-  auto instruction = decode_instruction(function.subspan(offset), nops);
-  if (!instruction) return undecodable(offset);
-  if (instruction->refusal != nullptr)
-    return Error{Code::unsupported, "no probe can sit on the instruction at " + at(offset) + ": " +
-                                        instruction->refusal + "; choose a neighbouring one"};
-  return Placement{0, instruction->cost, instruction->length};
-}
 
 Result<Placement> place_entry(const FunctionCode& function, const Nops& nops) {
   auto entry = place(function.body.bytes, 0, nops);

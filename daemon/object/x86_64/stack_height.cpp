@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/stack_height.h"
+#include "daemon/object/code/stack_height.h"
 
 #include <algorithm>
 
@@ -84,11 +84,6 @@ StackHeight after(const CodeStep& step, const StackHeight& before) {
     case ZYDIS_MNEMONIC_LEAVE: return {plus(before.frame, -8), std::nullopt};
     default: return after_other(*code, before);
   }
-}
-
-StackHeight either(const StackHeight& one, const StackHeight& other) {
-  return {one.bytes == other.bytes ? one.bytes : std::nullopt,
-          one.frame == other.frame ? one.frame : std::nullopt};
 }
 
 }  // namespace tracectl

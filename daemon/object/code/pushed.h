@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "daemon/object/x86_64/placement.h"
+#include "daemon/object/code/placement.h"
 
 namespace tracectl {
 

@@ -8,8 +8,8 @@
 
 #include "daemon/base/result.h"
 #include "daemon/model/cost.h"
-#include "daemon/object/x86_64/indirect_jump.h"
-#include "daemon/object/x86_64/placement.h"
+#include "daemon/object/code/indirect_jump.h"
+#include "daemon/object/code/placement.h"
 
 namespace tracectl {
 

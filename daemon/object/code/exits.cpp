@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/exits.h"
+#include "daemon/object/code/exits.h"
 
 #include <algorithm>
 #include <map>
@@ -7,10 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "daemon/object/x86_64/decoder.h"
-#include "daemon/object/x86_64/instruction.h"
-#include "daemon/object/x86_64/listing.h"
-#include "daemon/object/x86_64/stack_height.h"
+#include "daemon/object/code/instruction.h"
+#include "daemon/object/code/listing.h"
+#include "daemon/object/code/stack_height.h"
 
 // Two passes over the code, each for what the other cannot see.
 //
@@ -96,11 +95,6 @@ class Descent {
     return listing_[index].flow == Flow::call;
   }
 
-  static bool is_nop(const CodeStep& step) {
-    auto decoded = decode_operands(step.bytes);
-    return decoded && decoded->instruction.mnemonic == ZYDIS_MNEMONIC_NOP;
-  }
-
   const Listing& listing_;
   const Jumps& jumps_;
   std::vector<bool> reached_;
@@ -113,11 +107,6 @@ Jumps indirect_jumps(const Listing& listing, const ReadFile& read) {
   for (size_t i = 0; i < listing.size(); ++i)
     if (listing[i].flow == Flow::indirect) jumps.emplace(i, indirect_jump(listing, i, read));
   return jumps;
-}
-
-uint8_t condition_of(const CodeStep& step) {
-  auto decoded = decode_shape(step.bytes);
-  return decoded ? decoded->opcode & 0x0f : 0;
 }
 
 std::optional<Exit> exit_at(const CodeStep& step, ExitKind kind) {

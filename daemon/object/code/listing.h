@@ -8,40 +8,13 @@
 #include <vector>
 
 #include "daemon/base/result.h"
-#include "daemon/object/x86_64/placement.h"
+#include "daemon/object/code/placement.h"
+#include "daemon/object/code/step.h"
 
 namespace tracectl {
 
 // The error that a function's exits are not known because of the instruction at this address.
 Error no_exits(uint64_t address, const std::string& why);
-
-// The ways in which execution continues after an instruction.
-enum class Flow : uint8_t {
-  next,         // at the next instruction, always
-  call,         // at its target, then mostly at the next one
-  conditional,  // at the next one, or at its target
-  odd_branch,   // like `conditional`, but without flags: loop, jrcxz, xbegin
-  jump,         // at its target
-  indirect,     // at an address from a register or memory
-  ret,          // in the caller
-  far_away,     // far jumps and returns, iret: another segment
-  nothing,      // ud2, hlt, int3
-};
-
-// One instruction in its function's flow of control.
-struct CodeStep {
-  uint64_t address = 0;
-  uint64_t target = 0;  // of a direct jump or call, else 0
-  std::span<const uint8_t> bytes;
-  Flow flow = Flow::next;
-  bool has_target = false;
-  bool moves_stack = false;     // may write rsp, or copy it into rbp
-  bool loads_by_index = false;  // from memory, as if from a table of offsets or addresses
-  uint32_t jumps_here = 0;      // direct jumps in this function
-  uint32_t last_jump_here = 0;  // the step of one of them
-
-  uint64_t end() const { return address + bytes.size(); }
-};
 
 // All instructions of a function, from each range's first byte to its last.
 //
@@ -74,7 +47,7 @@ class Listing {
   Status add(const CodeRange& range);
   Status check_targets();
   Status check_target(const CodeStep& from, size_t index);
-  uint32_t step_without_lock(size_t byte) const;
+  uint32_t step_without_prefix(size_t byte) const;
   const Range* range_of(uint64_t address) const;
 
   std::vector<CodeStep> steps_;

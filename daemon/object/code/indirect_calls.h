@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "daemon/model/argument.h"
-#include "daemon/object/x86_64/indirect_jump.h"
-#include "daemon/object/x86_64/placement.h"
+#include "daemon/object/code/indirect_jump.h"
+#include "daemon/object/code/placement.h"
 
 namespace tracectl {
 

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/x86_64/listing.h"
+#include "daemon/object/code/step.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <limits>
-#include <string>
 
 #include "daemon/object/x86_64/decoder.h"
 
 namespace tracectl {
 namespace {
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 constexpr uint8_t kLock = 0xf0;
 constexpr uint8_t kRsp = 4;
 constexpr uint8_t kRbp = 5;
@@ -110,92 +106,55 @@ CodeStep step_of(const ZydisDecodedInstruction& instruction, uint64_t address,
   if (distance) step.target = step.end() + static_cast<uint64_t>(*distance);
   step.moves_stack = may_move_stack(instruction);
   step.loads_by_index = loads_by_index(instruction);
+  step.prefix_bytes = bytes[0] == kLock ? 1 : 0;
   return step;
 }
 
-std::string hex(uint64_t address) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-  return text;
+bool is_stack_pointer(ZydisRegister reg) {
+  return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg) == ZYDIS_REGISTER_RSP;
+}
+
+// In the red zone, at a known displacement: the return address is at 0.
+bool is_below_return_address(const ZydisDecodedOperand& operand) {
+  return operand.mem.type == ZYDIS_MEMOP_TYPE_MEM && operand.mem.base == ZYDIS_REGISTER_RSP &&
+         operand.mem.index == ZYDIS_REGISTER_NONE && operand.mem.disp.value < 0 &&
+         operand.mem.disp.value + operand.size / 8 <= 0;
+}
+
+bool uses_stack(const ZydisDecodedOperand& operand) {
+  if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) return is_stack_pointer(operand.reg.value);
+  if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY) return false;
+  const bool of_stack = is_stack_pointer(operand.mem.base) || is_stack_pointer(operand.mem.index);
+  return of_stack && !is_below_return_address(operand);
+}
+
+bool enters_kernel(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_SYSCALL || mnemonic == ZYDIS_MNEMONIC_SYSENTER ||
+         mnemonic == ZYDIS_MNEMONIC_INT;
 }
 
 }  // namespace
 
-Error no_exits(uint64_t address, const std::string& why) {
-  return Error{Code::unsupported, "where the function returns is unknown: at " + hex(address) +
-                                      " " + why + "; trace its entry"};
+std::optional<CodeStep> step_at(uint64_t address, std::span<const uint8_t> bytes) {
+  const auto instruction = decode_shape(bytes);
+  if (!instruction) return std::nullopt;
+  return step_of(*instruction, address, bytes.first(instruction->length));
 }
 
-Result<Listing> Listing::of(const FunctionCode& function) {
-  Listing listing;
-  if (auto added = listing.add(function.body); !added) return added.error();
-  for (const CodeRange& other : function.others)
-    if (auto added = listing.add(other); !added) return added.error();
-  if (auto checked = listing.check_targets(); !checked) return checked.error();
-  return listing;
+bool is_nop(const CodeStep& step) {
+  const auto decoded = decode_shape(step.bytes);
+  return decoded && decoded->mnemonic == ZYDIS_MNEMONIC_NOP;
 }
 
-Status Listing::add(const CodeRange& range) {
-  const size_t first_byte = step_of_byte_.size();
-  ranges_.push_back({range.address, range.bytes.size(), first_byte});
-  step_of_byte_.resize(first_byte + range.bytes.size(), kNone);
-  for (size_t position = 0; position < range.bytes.size();) {
-    auto instruction = decode_shape(range.bytes.subspan(position));
-    const uint64_t address = range.address + position;
-    if (!instruction)
-      return no_exits(address, "the bytes are no instruction, so what follows cannot be decoded");
-    step_of_byte_[first_byte + position] = static_cast<uint32_t>(steps_.size());
-    steps_.push_back(
-        step_of(*instruction, address, range.bytes.subspan(position, instruction->length)));
-    loads_by_index_ |= steps_.back().loads_by_index;
-    position += instruction->length;
-  }
-  return ok();
+uint8_t condition_of(const CodeStep& step) {
+  const auto decoded = decode_shape(step.bytes);
+  return decoded ? decoded->opcode & 0x0f : 0;
 }
 
-Status Listing::check_targets() {
-  for (size_t i = 0; i < steps_.size(); ++i)
-    if (steps_[i].has_target && contains(steps_[i].target))
-      if (auto checked = check_target(steps_[i], i); !checked) return checked;
-  return ok();
+bool leaves_return_address_alone(const CodeStep& step) {
+  const auto decoded = decode_operands(step.bytes);
+  return decoded && !enters_kernel(decoded->instruction.mnemonic) &&
+         std::ranges::none_of(decoded->operands(), uses_stack);
 }
-
-Status Listing::check_target(const CodeStep& from, size_t index) {
-  auto target = at(from.target);
-  if (!target) return no_exits(from.address, "it jumps into the middle of an instruction");
-  if (from.flow == Flow::call && *target != 0)
-    return no_exits(from.address,
-                    "it calls a place within the function, so a ret need not leave the function");
-  if (from.flow == Flow::call) return ok();
-  ++steps_[*target].jumps_here;
-  steps_[*target].last_jump_here = static_cast<uint32_t>(index);
-  return ok();
-}
-
-const Listing::Range* Listing::range_of(uint64_t address) const {
-  auto holds = [&](const Range& range) { return address - range.address < range.size; };
-  auto found = std::ranges::find_if(ranges_, holds);
-  return found == ranges_.end() ? nullptr : &*found;
-}
-
-bool Listing::contains(uint64_t address) const { return range_of(address) != nullptr; }
-
-std::optional<size_t> Listing::at(uint64_t address) const {
-  const Range* range = range_of(address);
-  if (range == nullptr) return std::nullopt;
-  uint64_t offset = address - range->address;
-  uint32_t step = step_of_byte_[range->first_byte + offset];
-  if (step == kNone && offset > 0) step = step_without_lock(range->first_byte + offset - 1);
-  return step == kNone ? std::nullopt : std::optional<size_t>{step};
-}
-
-// glibc jumps over a lock prefix if there is only one thread. That is the same instruction, so the
-// same step.
-uint32_t Listing::step_without_lock(size_t byte) const {
-  uint32_t step = step_of_byte_[byte];
-  return step != kNone && steps_[step].bytes[0] == kLock ? step : kNone;
-}
-
-std::optional<size_t> Listing::behind(size_t index) const { return at(steps_[index].end()); }
 
 }  // namespace tracectl

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "daemon/object/x86_64/listing.h"
+#include "daemon/object/code/listing.h"
 
 namespace tracectl {
 

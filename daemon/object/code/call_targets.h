@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "daemon/object/x86_64/placement.h"
+#include "daemon/object/code/placement.h"
 
 namespace tracectl {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "daemon/object/x86_64/listing.h"
+#include "daemon/object/code/listing.h"
 
 namespace tracectl {
 
