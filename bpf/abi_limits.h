@@ -61,7 +61,6 @@ enum {
 	TC_MOST_FRAMES = 127,
 	TC_STACK_CHUNK = 512,		/* bytes; no chunk that begins at a multiple crosses a page */
 	TC_STACK_CHUNKS = 32,		/* copied of a stack */
-	TC_RED_ZONE = 128,		/* bytes below the stack pointer that a function may use */
 	TC_MAX_STARTS = 65536,		/* that wait for their ends, of all pairs */
 	TC_MAX_PAIR_HOOKS = 8192,
 	TC_MAX_SLOWEST = 32,		/* kept for each hook; a power of two */

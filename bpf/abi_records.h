@@ -4,6 +4,7 @@
 #define TRACECTL_ABI_RECORDS_H
 
 #include "bpf/abi_limits.h"
+#include "bpf/abi_machine.h"
 
 enum tc_record_kind {
 	TC_RECORD_HIT = 1,
@@ -53,7 +54,7 @@ struct tc_frames {
 
 /* All registers and the stack above, to be unwound later. Bytes that could not be read are 0. */
 struct tc_stack_copy {
-	__u64 registers[17];	/* by register number, see TC_RIP */
+	__u64 registers[TC_NO_REGISTER];	/* by their numbers (bpf/abi_machine.h) */
 	__u64 start;		/* address of the first byte */
 	__u64 byte_count;	/* the bytes that were read without a gap */
 	__u64 image;
@@ -109,7 +110,7 @@ TC_ASSERT_SIZE(struct tc_end, 24);
 TC_ASSERT_SIZE(struct tc_record, 64);
 TC_ASSERT_SIZE(struct tc_frames, 16);
 TC_ASSERT_SIZE(struct tc_key_stack, 64 + 16 + 8 * TC_MOST_FRAMES);
-TC_ASSERT_SIZE(struct tc_stack_copy, 20 * 8 + 16384);
+TC_ASSERT_SIZE(struct tc_stack_copy, (TC_NO_REGISTER + 3) * 8 + 16384);
 TC_ASSERT_SIZE(struct tc_kept, 64 + 16 + TC_HELD_BYTES);
 
 #endif

@@ -4,6 +4,7 @@
 #define TRACECTL_ABI_SPEC_H
 
 #include "bpf/abi_limits.h"
+#include "bpf/abi_machine.h"
 
 enum tc_arg_place {
 	TC_ARG_UNREADABLE,
@@ -12,13 +13,10 @@ enum tc_arg_place {
 	TC_ARG_MEMORY,
 };
 
-/* Register numbers: those of the instruction set, then one for the address of the probed instruction. */
-enum { TC_RIP = 16, TC_NO_REGISTER = 17 };
-
 struct tc_arg {
 	__u8 place;		/* enum tc_arg_place */
 	__u8 size;		/* bytes: 1, 2, 4, 8 */
-	__u8 base;		/* register number, or TC_NO_REGISTER */
+	__u8 base;		/* register number (bpf/abi_machine.h), or TC_NO_REGISTER */
 	__u8 index;
 	__u8 scale_shift;
 	__u8 value_shift;	/* 8 for %ah and the like */

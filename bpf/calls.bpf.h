@@ -14,6 +14,7 @@
 #define TRACECTL_CALLS_BPF_H
 
 #include "bpf/abi.h"
+#include "bpf/cpu.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/kernel_types.bpf.h"
 #include "bpf/loop.bpf.h"
@@ -175,8 +176,6 @@ static __always_inline bool on_own_stack(const struct calls *calls, __u64 addres
 static __always_inline bool is_over(const struct calls *calls, const struct call *call, __u64 sp,
 				    bool begins)
 {
-	__u64 there = 0;
-
 	if (!call)
 		return false;
 	if (call->sp >= sp)
@@ -185,8 +184,7 @@ static __always_inline bool is_over(const struct calls *calls, const struct call
 		return true;
 	if (call->way == BY_TRAMPOLINE)
 		return false;
-	return !bpf_probe_read_user(&there, sizeof(there), (const void *)call->sp) &&
-	       there != call->return_address;
+	return is_returned_from(call->sp, call->return_address);
 }
 
 static __always_inline struct deep_key block_of(const struct calls *calls, __u64 index)

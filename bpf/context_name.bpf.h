@@ -7,6 +7,10 @@
 #ifndef TRACECTL_CONTEXT_NAME_BPF_H
 #define TRACECTL_CONTEXT_NAME_BPF_H
 
+#ifdef __TARGET_ARCH_arm64
+#define user_pt_regs bpf_user_pt_regs_t
+#else
 #define pt_regs bpf_user_pt_regs_t
+#endif
 
 #endif

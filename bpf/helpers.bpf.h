@@ -12,5 +12,6 @@
 #include <bpf/bpf_core_read.h>
 
 #undef pt_regs
+#undef user_pt_regs
 
 #endif

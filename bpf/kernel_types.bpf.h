@@ -4,6 +4,7 @@
 #define TRACECTL_KERNEL_TYPES_BPF_H
 
 #include "bpf/abi.h"
+#include "bpf/cpu.bpf.h"
 
 struct super_block {
 	__u32 s_dev;
@@ -123,10 +124,6 @@ struct vm_area_struct {
 	unsigned long vm_flags;
 	struct file *vm_file;
 	struct vm_userfaultfd_ctx vm_userfaultfd_ctx;
-} __attribute__((preserve_access_index));
-
-struct thread_struct {
-	unsigned long fsbase;
 } __attribute__((preserve_access_index));
 
 struct user_id {

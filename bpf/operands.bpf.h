@@ -5,45 +5,12 @@
 
 #include "bpf/abi.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/cpu.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/own_stack.bpf.h"
 #include "bpf/thread.bpf.h"
-
-/* A compiler would merge these loads into one at a computed offset, but the verifier requires constant offsets. */
-#define CASE_REGISTER(number, name)                                                         \
-	case number:                                                                        \
-		asm volatile("%0 = *(u64 *)(%1 + %2)"                                       \
-			     : "=r"(value)                                                  \
-			     : "r"(ctx), "i"(__builtin_offsetof(bpf_user_pt_regs_t, name)));    \
-		break
-
-static __always_inline __u64 read_register(bpf_user_pt_regs_t *ctx, __u8 number)
-{
-	__u64 value = 0;
-
-	switch (number) {
-	CASE_REGISTER(0, rax);
-	CASE_REGISTER(1, rcx);
-	CASE_REGISTER(2, rdx);
-	CASE_REGISTER(3, rbx);
-	CASE_REGISTER(4, rsp);
-	CASE_REGISTER(5, rbp);
-	CASE_REGISTER(6, rsi);
-	CASE_REGISTER(7, rdi);
-	CASE_REGISTER(8, r8);
-	CASE_REGISTER(9, r9);
-	CASE_REGISTER(10, r10);
-	CASE_REGISTER(11, r11);
-	CASE_REGISTER(12, r12);
-	CASE_REGISTER(13, r13);
-	CASE_REGISTER(14, r14);
-	CASE_REGISTER(15, r15);
-	CASE_REGISTER(TC_RIP, rip);
-	}
-	return value;
-}
 
 static __always_inline __u64 extended(__u64 value, __u8 size, bool is_signed)
 {

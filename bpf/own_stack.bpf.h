@@ -3,6 +3,7 @@
 #ifndef TRACECTL_OWN_STACK_BPF_H
 #define TRACECTL_OWN_STACK_BPF_H
 
+#include "bpf/cpu.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/kernel_types.bpf.h"
 #include "bpf/loop.bpf.h"
@@ -27,8 +28,8 @@ static __always_inline bool is_first_thread(struct task_struct *task)
 
 /*
  * The first thread's stack lies below the data that the kernel put on it, and nothing else is within
- * 128 MiB below that (arch/x86/mm/mmap.c, mmap_base). C libraries put the block that %fs points to at the
- * top of a thread's stack, in the same mapping, with a guard below.
+ * 128 MiB below that (mmap_base() of the kernel). C libraries put the block that the thread pointer points to
+ * at the top of a thread's stack, in the same mapping, with a guard below.
  */
 static __always_inline void find_own_stack(struct own_stack *stack, struct task_struct *task,
 					   struct mapping_walk *walk)
@@ -41,7 +42,7 @@ static __always_inline void find_own_stack(struct own_stack *stack, struct task_
 		stack->low = stack->high - (128 << 20);
 		return;
 	}
-	top = task->thread.fsbase;
+	top = thread_pointer(&task->thread);
 	area = mapping_at(top, walk);
 	if (!area)
 		return;
@@ -81,9 +82,9 @@ static __always_inline bool stack_bytes_here(bpf_user_pt_regs_t *ctx, __u64 *byt
 	struct own_stack stack = {};
 
 	learn_own_stack(&stack, bpf_get_current_task_btf(), walk);
-	if (!is_on(&stack, ctx->rsp))
+	if (!is_on(&stack, read_register(ctx, TC_STACK_POINTER)))
 		return false;
-	*bytes = stack.high - ctx->rsp;
+	*bytes = stack.high - read_register(ctx, TC_STACK_POINTER);
 	return true;
 }
 

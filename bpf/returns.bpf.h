@@ -15,6 +15,7 @@
 #include "bpf/abi.h"
 #include "bpf/act.bpf.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/cpu.bpf.h"
 #include "bpf/delay.bpf.h"
 #include "bpf/ends.bpf.h"
 #include "bpf/gate.bpf.h"
@@ -22,7 +23,6 @@
 #include "bpf/held.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/hook.bpf.h"
-#include "bpf/jumps.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/match.bpf.h"
@@ -37,7 +37,7 @@
  */
 static __always_inline bool is_return_of_session(const bpf_user_pt_regs_t *ctx)
 {
-	return bpf_get_func_ip((void *)ctx) != ctx->rip;
+	return bpf_get_func_ip((void *)ctx) != read_register(ctx, TC_INSTRUCTION_POINTER);
 }
 
 /* Where a call of the thread begins or ends: those that are over, but have not returned, are closed. */
@@ -96,7 +96,7 @@ static __always_inline __u64 begin_of(const struct tc_generation *generation, __
 /* The place of the call's return address, when it begins. */
 static __always_inline __u64 return_place(bpf_user_pt_regs_t *ctx, __u64 begin)
 {
-	return read_register(ctx, 4) + (begin >> PUSHED_SHIFT);
+	return read_register(ctx, TC_STACK_POINTER) + (begin >> PUSHED_SHIFT);
 }
 
 /*
@@ -130,11 +130,8 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	call->number = next_number(calls);
 	call->path = path_of(calls, spec, hook->source);
 	call->within_ns = 0;
-	call->return_address = 0;
+	call->return_address = way == BY_EXITS ? return_address_at_entry(ctx, call->sp) : 0;
 	call->arg_valid = 0;
-	if (way == BY_EXITS)
-		bpf_probe_read_user(&call->return_address, sizeof(call->return_address),
-				    (const void *)call->sp);
 	if (spec->at_return & TC_KEEP_ARGS)
 		call->arg_valid = keep_args(ctx, hook->layout, call->args);
 	mark = mark_of(calls, call);
@@ -201,7 +198,7 @@ static __always_inline bool is_call_jumped_to(bpf_user_pt_regs_t *ctx, const str
 {
 	__u64 moved = slots[begin % TC_MAX_SLOTS].generation[under & 1].moved;
 
-	return is_jumped_to(calls, read_register(ctx, TC_RIP) - moved, return_place(ctx, begin));
+	return is_jumped_to(calls, read_register(ctx, TC_INSTRUCTION_POINTER) - moved, return_place(ctx, begin));
 }
 
 /* `calls`, `begin`: like `known` and `begin` of follow(). Returns whether the call is followed. */
@@ -334,7 +331,9 @@ static __always_inline __u64 end_of(__u64 cookie, enum way way)
 /* The place of the call's return address, when it ends: on a trampoline it has been popped. */
 static __always_inline __u64 return_place_at_end(bpf_user_pt_regs_t *ctx, __u64 end)
 {
-	return read_register(ctx, 4) - ((__u8)(end >> WAY_SHIFT) == BY_TRAMPOLINE ? 8 : 0);
+	__u64 popped = (__u8)(end >> WAY_SHIFT) == BY_TRAMPOLINE ? POPPED_BY_RETURN : 0;
+
+	return read_register(ctx, TC_STACK_POINTER) - popped;
 }
 
 /* The target of the jump that ends the call; 0 if it is not known, or the call ends by a return. */
@@ -357,16 +356,16 @@ static __always_inline void end_call(bpf_user_pt_regs_t *ctx, const struct tc_ho
 	ended = &calls->ended;
 	ended->kind = TC_RECORD_RETURN;
 	ended->has_retval = !!(end >> EXIT_SHIFT & TC_EXIT_HAS_RETVAL);
-	ended->retval = ended->has_retval ? read_register(ctx, 0) : 0;
+	ended->retval = ended->has_retval ? read_register(ctx, TC_RESULT) : 0;
 	if (!end_innermost(calls))
 		return;
 	/* Not for a call for whose end records wait: the target runs after the decision on them. */
 	calls->jumped_to = ended->call && !calls->graph_depth && !calls->held_call ? jumps_to(ctx, end)
 										   : 0;
 	calls->jumped_sp = sp;
-	/* On a trampoline rip is the return address already. */
+	/* On a trampoline the instruction pointer is the return address already. */
 	if (!ended->return_address)
-		ended->return_address = read_register(ctx, TC_RIP);
+		ended->return_address = read_register(ctx, TC_INSTRUCTION_POINTER);
 	act_on_end(ctx, hook, calls, under, ended);
 }
 
@@ -426,7 +425,7 @@ int on_leave(bpf_user_pt_regs_t *ctx)
 
 	keep_frames_on_stack(ctx, &no_programs);
 	if (exit & TC_EXIT_CONDITIONAL &&
-	    !condition_holds(ctx->eflags, exit >> TC_EXIT_CONDITION_SHIFT & 15))
+	    !condition_holds(flags_of(ctx), exit >> TC_EXIT_CONDITION_SHIFT & 15))
 		return 0;
 	leave(ctx, end_of(cookie, BY_EXITS));
 	return 0;

@@ -4,6 +4,7 @@
 #define TRACECTL_STACK_BPF_H
 
 #include "bpf/abi.h"
+#include "bpf/cpu.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/streamed.bpf.h"
@@ -84,23 +85,9 @@ struct registers {
 /* The context may only be read at constant offsets; the copy can be indexed. */
 static __always_inline void copy_registers(struct registers *to, const bpf_user_pt_regs_t *ctx)
 {
-	to->value[0] = ctx->rax;
-	to->value[1] = ctx->rcx;
-	to->value[2] = ctx->rdx;
-	to->value[3] = ctx->rbx;
-	to->value[4] = ctx->rsp;
-	to->value[5] = ctx->rbp;
-	to->value[6] = ctx->rsi;
-	to->value[7] = ctx->rdi;
-	to->value[8] = ctx->r8;
-	to->value[9] = ctx->r9;
-	to->value[10] = ctx->r10;
-	to->value[11] = ctx->r11;
-	to->value[12] = ctx->r12;
-	to->value[13] = ctx->r13;
-	to->value[14] = ctx->r14;
-	to->value[15] = ctx->r15;
-	to->value[TC_RIP] = ctx->rip;
+#define COPY(number, name) to->value[number] = ctx->name;
+	FOR_EACH_REGISTER(COPY)
+#undef COPY
 }
 
 struct stack_copying {
@@ -133,12 +120,13 @@ static long copy_round(__u32 round, struct stack_copying *of)
  */
 __on_its_own int fill_copy(bpf_user_pt_regs_t *ctx, struct tc_stack_copy *copy)
 {
-	__u64 start = (ctx->rsp - TC_RED_ZONE) & ~(TC_STACK_CHUNK - 1ULL);
+	__u64 stack_pointer = read_register(ctx, TC_STACK_POINTER);
+	__u64 start = (stack_pointer - TC_RED_ZONE) & ~(TC_STACK_CHUNK - 1ULL);
 	struct stack_copying of = { .copy = copy, .start = start };
 
 	if (!copy)
 		return 0;
-	of.unused = (ctx->rsp - start) & ~(TC_STACK_CHUNK - 1ULL);
+	of.unused = (stack_pointer - start) & ~(TC_STACK_CHUNK - 1ULL);
 	of.count = unknown_zero;
 	of.place = unknown_zero;
 	of.whole = !unknown_zero;

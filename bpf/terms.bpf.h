@@ -7,6 +7,7 @@
 #define TRACECTL_TERMS_BPF_H
 
 #include "bpf/abi.h"
+#include "bpf/cpu.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/machine.bpf.h"

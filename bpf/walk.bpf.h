@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * A user stack by frame pointers: rbp points to where a function has saved its caller's rbp, and
- * the return address lies above that.
+ * A user stack by frame pointers: the register points to where a function has saved its caller's,
+ * and the return address lies above that.
  *
- * bpf_get_stack() is not used: at a function's entry rbp is still the caller's, so its walk misses the
+ * bpf_get_stack() is not used: at a function's entry the register is still the caller's, so its walk misses the
  * caller. Newer kernels add the caller if the probed instruction is `push %rbp`, but not if a probe was
  * moved after it, and they do not report why a walk ended.
  */
@@ -11,6 +11,7 @@
 #define TRACECTL_WALK_BPF_H
 
 #include "bpf/abi.h"
+#include "bpf/cpu.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/kernel_types.bpf.h"
 #include "bpf/loop.bpf.h"
@@ -18,7 +19,7 @@
 struct walk {
 	__u64 address;		/* of the last frame found */
 	__u64 frame_pointer;
-	__u64 caller;		/* the return address, if rbp is still the caller's; else 0 */
+	__u64 caller;		/* the return address, if the frame pointer is still the caller's; else 0 */
 	__u64 least;		/* the lowest frame pointer that is valid */
 	__u32 end;		/* enum tc_walk_end, set when next_frame() returns false */
 };
@@ -31,15 +32,15 @@ static __always_inline __u64 image_of_current(void)
 
 static __always_inline void begin_walk(struct walk *walk, bpf_user_pt_regs_t *ctx, __u8 words)
 {
-	__u64 stack = ctx->rsp;
+	__u64 stack = read_register(ctx, TC_STACK_POINTER);
 
-	walk->address = ctx->rip;
-	walk->frame_pointer = ctx->rbp;
+	walk->address = read_register(ctx, TC_INSTRUCTION_POINTER);
+	walk->frame_pointer = read_register(ctx, TC_FRAME_POINTER);
 	walk->least = stack;
 	walk->caller = 0;
 	walk->end = TC_WALK_LIMIT;
 	if (words)
-		bpf_probe_read_user(&walk->caller, 8, (const void *)(stack + (words - 1) * 8));
+		walk->caller = code_address(caller_without_frame(ctx, words - 1));
 }
 
 static __always_inline bool next_frame(struct walk *walk)
@@ -65,7 +66,7 @@ static __always_inline bool next_frame(struct walk *walk)
 	}
 	walk->least = walk->frame_pointer + sizeof(saved);
 	walk->frame_pointer = saved[0];
-	walk->address = saved[1];
+	walk->address = code_address(saved[1]);
 	return true;
 }
 

@@ -8,7 +8,9 @@ namespace {
 
 uint8_t shift_of(uint8_t scale) { return scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0; }
 
-static_assert(static_cast<int>(Register::rip) == TC_RIP);
+static_assert(static_cast<int>(kInstructionPointer) == TC_INSTRUCTION_POINTER);
+static_assert(static_cast<int>(kStackPointer) == TC_STACK_POINTER);
+static_assert(kRegisters == TC_NO_REGISTER);
 
 uint8_t number_of(Register reg) {
   return reg == Register::none ? uint8_t{TC_NO_REGISTER} : static_cast<uint8_t>(reg);

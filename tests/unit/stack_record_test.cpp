@@ -80,7 +80,7 @@ TEST(StackRecord, HasRegistersAndTheBytesThatCouldBeRead) {
   const auto stack = record.decoded();
   ASSERT_TRUE(stack);
   EXPECT_TRUE(stack->addresses.empty());
-  EXPECT_EQ(stack->registers[TC_RIP], uint64_t{TC_RIP});
+  EXPECT_EQ(stack->registers[TC_INSTRUCTION_POINTER], uint64_t{TC_INSTRUCTION_POINTER});
   EXPECT_EQ(stack->start, 0x7000u);
   ASSERT_EQ(stack->bytes.size(), size_t{2 * TC_STACK_CHUNK});
   EXPECT_EQ(stack->bytes[7], std::byte{42});
