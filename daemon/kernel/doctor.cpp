@@ -158,6 +158,7 @@ struct NopFindings {
 };
 
 void examine_nops(std::vector<Finding>& findings) {
+  if (!address_of(TrialFunction::nop5)) return;
   const NopFindings five{"nop5", "5-byte", TrialFunction::nop5,
                          try_nop(TrialFunction::nop5, TrialFunction::red_zone)};
   findings.push_back(five.optimised());

@@ -58,6 +58,7 @@ CostClass class_of(const NopTrial& trial, bool may_become_call) {
 }  // namespace
 
 NopTrial try_nop(TrialFunction nop, std::optional<TrialFunction> red_zone) {
+  if (!address_of(nop)) return {.is_tried = true, .is_refused = true};  // this machine has none
   auto child = TrialChild::start();
   const auto program = CountingProgram::load(attach_type_at_uprobes());
   if (!child || !program) return {};

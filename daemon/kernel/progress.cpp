@@ -13,7 +13,7 @@
 
 // Nobody calls this function, and only we probe it. It exists so that a probe can be removed from it.
 asm(".pushsection .text\n"
-    ".type tracectl_progress_site, @function\n"
+    ".type tracectl_progress_site, %function\n"
     "tracectl_progress_site: nop\n ret\n"
     ".size tracectl_progress_site, . - tracectl_progress_site\n"
     ".popsection\n");

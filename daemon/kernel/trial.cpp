@@ -17,87 +17,24 @@
 #include "daemon/kernel/own_code.h"
 #include "daemon/kernel/uprobe_multi.h"
 
-// tracectl_trial_red_zone and tracectl_trial_nop10_red_zone keep a value below the stack pointer across the nop and
-// return whether it has changed. Only the kernel can change it in between.
-asm(".pushsection .text\n"
-    ".balign 16\n"
-    ".type tracectl_trial_nop, @function\n"
-    "tracectl_trial_nop: nop\n xor %eax, %eax\n ret\n"
-    ".size tracectl_trial_nop, . - tracectl_trial_nop\n"
-    ".balign 16\n"
-    ".type tracectl_trial_nop5, @function\n"
-    "tracectl_trial_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n xor %eax, %eax\n ret\n"
-    ".size tracectl_trial_nop5, . - tracectl_trial_nop5\n"
-    ".balign 16\n"
-    ".type tracectl_trial_red_zone, @function\n"
-    "tracectl_trial_red_zone:\n"
-    "  movq $0x5aa55aa5, -8(%rsp)\n"
-    ".globl tracectl_trial_red_zone_site\n"
-    "tracectl_trial_red_zone_site: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
-    "  xor %eax, %eax\n"
-    "  cmpq $0x5aa55aa5, -8(%rsp)\n"
-    "  setne %al\n"
-    "  ret\n"
-    ".size tracectl_trial_red_zone, . - tracectl_trial_red_zone\n"
-    ".balign 32\n"  // a nop across two pages becomes no call
-    ".type tracectl_trial_nop10, @function\n"
-    "tracectl_trial_nop10:\n"
-    "  .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
-    "  xor %eax, %eax\n ret\n"
-    ".size tracectl_trial_nop10, . - tracectl_trial_nop10\n"
-    ".balign 32\n"
-    ".type tracectl_trial_nop10_red_zone, @function\n"
-    "tracectl_trial_nop10_red_zone:\n"
-    "  movq $0x5aa55aa5, -8(%rsp)\n"
-    ".globl tracectl_trial_nop10_red_zone_site\n"
-    "tracectl_trial_nop10_red_zone_site:\n"
-    "  .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
-    "  xor %eax, %eax\n"
-    "  cmpq $0x5aa55aa5, -8(%rsp)\n"
-    "  setne %al\n"
-    "  ret\n"
-    ".size tracectl_trial_nop10_red_zone, . - tracectl_trial_nop10_red_zone\n"
-    ".popsection\n");
-extern "C" {
-uint64_t tracectl_trial_nop();
-uint64_t tracectl_trial_nop5();
-uint64_t tracectl_trial_red_zone();
-uint64_t tracectl_trial_nop10();
-uint64_t tracectl_trial_nop10_red_zone();
-extern const char tracectl_trial_red_zone_site[], tracectl_trial_nop10_red_zone_site[];
-}
-
 namespace tracectl {
 namespace {
 
 constexpr int kVerdictLimitMs = 10'000;
 
-using Function = uint64_t (*)();
-
-Function code_of(TrialFunction function) {
-  switch (function) {
-    case TrialFunction::nop: return tracectl_trial_nop;
-    case TrialFunction::nop5: return tracectl_trial_nop5;
-    case TrialFunction::red_zone: return tracectl_trial_red_zone;
-    case TrialFunction::nop10: return tracectl_trial_nop10;
-    case TrialFunction::nop10_red_zone: return tracectl_trial_nop10_red_zone;
-  }
-  return tracectl_trial_nop;
-}
-
-TrialChild::Outcome time_calls(Function code, uint64_t times) {
+TrialChild::Outcome time_calls(TrialCode code, uint64_t times) {
   TrialChild::Outcome outcome;
   const uint64_t start = clock_ns(CLOCK_MONOTONIC);
-  for (uint64_t i = 0; i < times; ++i) outcome.wrong += code();
+  for (uint64_t i = 0; i < times; ++i) outcome.wrong += code.function();
   outcome.took_ns = clock_ns(CLOCK_MONOTONIC) - start;
   return outcome;
 }
 
-TrialChild::Outcome fork_and_call(Function code) {
+TrialChild::Outcome fork_and_call(TrialCode code) {
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::signal(SIGSEGV, [](int) { ::_exit(1); });  // no core dump, and no line in the kernel's log
-    ::_exit(code() == 0 ? 0 : 1);
+    ::_exit(code.function() == 0 ? 0 : 1);
   }
   int status = -1;
   const bool well = pid > 0 && ::waitpid(pid, &status, 0) == pid && status == 0;
@@ -116,18 +53,14 @@ Result<Pipe> open_pipe() {
 
 }  // namespace
 
-const void* address_of(TrialFunction function) {
-  if (function == TrialFunction::red_zone) return tracectl_trial_red_zone_site;
-  if (function == TrialFunction::nop10_red_zone) return tracectl_trial_nop10_red_zone_site;
-  return reinterpret_cast<const void*>(code_of(function));
-}
+const void* address_of(TrialFunction function) { return code_of(function).site; }
 
 // All that the child does. Only calls that are safe after a fork in a program with threads.
 void TrialChild::obey(int orders, int results) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Order order{};
   while (::read(orders, &order, sizeof(order)) == sizeof(order)) {
-    const Function code = code_of(order.function);
+    const TrialCode code = code_of(order.function);
     const Outcome outcome = order.in_fork ? fork_and_call(code) : time_calls(code, order.times);
     if (::write(results, &outcome, sizeof(outcome)) != sizeof(outcome)) break;
   }

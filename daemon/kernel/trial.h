@@ -13,17 +13,11 @@
 #include "daemon/base/mapping.h"
 #include "daemon/base/result.h"
 #include "daemon/kernel/own_child.h"
+#include "daemon/kernel/trial_code.h"
 
 namespace tracectl {
 
-// The functions the child can call; each starts with, or contains, the instruction of its name.
-enum class TrialFunction : uint8_t {
-  nop,             // a one-byte nop first
-  nop5,            // a 5-byte nop first
-  red_zone,        // a leaf with a 5-byte nop while its red zone holds data
-  nop10,           // first the 10-byte nop with a cs prefix, which uprobes refuse before Linux 7.2
-  nop10_red_zone,  // a leaf with such a nop while its red zone holds data
-};
+// The instruction; null if the machine has none such.
 const void* address_of(TrialFunction function);
 
 class TrialChild {

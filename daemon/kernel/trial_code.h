@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The functions that the kernel's handling of uprobes is tried out on, in assembler. The folder of each machine has them.
+#pragma once
+
+#include <cstdint>
+
+namespace tracectl {
+
+// Each starts with, or contains, the instruction of its name.
+enum class TrialFunction : uint8_t {
+  nop,             // a one-byte nop first
+  nop5,            // a 5-byte nop first
+  red_zone,        // a leaf with a 5-byte nop while its red zone holds data
+  nop10,           // first the 10-byte nop with a cs prefix, which uprobes refuse before Linux 7.2
+  nop10_red_zone,  // a leaf with such a nop while its red zone holds data
+};
+
+struct TrialCode {
+  uint64_t (*function)() = nullptr;  // returns whether its data has changed
+  const void* site = nullptr;        // the instruction
+};
+
+// Without either if the machine has no such instruction.
+TrialCode code_of(TrialFunction function);
+
+}  // namespace tracectl

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/trial_code.h"
+
+// tracectl_trial_red_zone and tracectl_trial_nop10_red_zone keep a value below the stack pointer across the nop and
+// return whether it has changed. Only the kernel can change it in between.
+asm(".pushsection .text\n"
+    ".balign 16\n"
+    ".type tracectl_trial_nop, @function\n"
+    "tracectl_trial_nop: nop\n xor %eax, %eax\n ret\n"
+    ".size tracectl_trial_nop, . - tracectl_trial_nop\n"
+    ".balign 16\n"
+    ".type tracectl_trial_nop5, @function\n"
+    "tracectl_trial_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n xor %eax, %eax\n ret\n"
+    ".size tracectl_trial_nop5, . - tracectl_trial_nop5\n"
+    ".balign 16\n"
+    ".type tracectl_trial_red_zone, @function\n"
+    "tracectl_trial_red_zone:\n"
+    "  movq $0x5aa55aa5, -8(%rsp)\n"
+    ".globl tracectl_trial_red_zone_site\n"
+    "tracectl_trial_red_zone_site: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+    "  xor %eax, %eax\n"
+    "  cmpq $0x5aa55aa5, -8(%rsp)\n"
+    "  setne %al\n"
+    "  ret\n"
+    ".size tracectl_trial_red_zone, . - tracectl_trial_red_zone\n"
+    ".balign 32\n"  // a nop across two pages becomes no call
+    ".type tracectl_trial_nop10, @function\n"
+    "tracectl_trial_nop10:\n"
+    "  .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
+    "  xor %eax, %eax\n ret\n"
+    ".size tracectl_trial_nop10, . - tracectl_trial_nop10\n"
+    ".balign 32\n"
+    ".type tracectl_trial_nop10_red_zone, @function\n"
+    "tracectl_trial_nop10_red_zone:\n"
+    "  movq $0x5aa55aa5, -8(%rsp)\n"
+    ".globl tracectl_trial_nop10_red_zone_site\n"
+    "tracectl_trial_nop10_red_zone_site:\n"
+    "  .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
+    "  xor %eax, %eax\n"
+    "  cmpq $0x5aa55aa5, -8(%rsp)\n"
+    "  setne %al\n"
+    "  ret\n"
+    ".size tracectl_trial_nop10_red_zone, . - tracectl_trial_nop10_red_zone\n"
+    ".popsection\n");
+extern "C" {
+uint64_t tracectl_trial_nop();
+uint64_t tracectl_trial_nop5();
+uint64_t tracectl_trial_red_zone();
+uint64_t tracectl_trial_nop10();
+uint64_t tracectl_trial_nop10_red_zone();
+extern const char tracectl_trial_red_zone_site[], tracectl_trial_nop10_red_zone_site[];
+}
+
+namespace tracectl {
+namespace {
+
+TrialCode that_begins_with_site(uint64_t (*function)()) {
+  return {function, reinterpret_cast<const void*>(function)};
+}
+
+}  // namespace
+
+TrialCode code_of(TrialFunction function) {
+  switch (function) {
+    case TrialFunction::nop: return that_begins_with_site(tracectl_trial_nop);
+    case TrialFunction::nop5: return that_begins_with_site(tracectl_trial_nop5);
+    case TrialFunction::red_zone: return {tracectl_trial_red_zone, tracectl_trial_red_zone_site};
+    case TrialFunction::nop10: return that_begins_with_site(tracectl_trial_nop10);
+    case TrialFunction::nop10_red_zone:
+      return {tracectl_trial_nop10_red_zone, tracectl_trial_nop10_red_zone_site};
+  }
+  return {};
+}
+
+}  // namespace tracectl
