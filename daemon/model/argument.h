@@ -9,31 +9,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tracectl {
+#include "daemon/model/register.h"
 
-// The general registers of x86-64 in the order of their numbers in instruction encodings.
-enum class Register : uint8_t {
-  rax,
-  rcx,
-  rdx,
-  rbx,
-  rsp,
-  rbp,
-  rsi,
-  rdi,
-  r8,
-  r9,
-  r10,
-  r11,
-  r12,
-  r13,
-  r14,
-  r15,
-  rip,  // the address of the probed instruction
-  none = 255,
-};
-// The numbers between rip and none are no registers: who decodes one checks it.
-constexpr Register last_of(Register) { return Register::none; }
+namespace tracectl {
 
 struct Enumerator {
   std::string name;

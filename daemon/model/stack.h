@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/model/register.h"
+
 namespace tracectl {
 
 constexpr unsigned kMostFrames = 127;
@@ -21,7 +23,7 @@ constexpr unsigned kDefaultFrames = 32;
 
 // How the frames are found.
 enum class StackBy : uint8_t {
-  frame_pointers,  // rbp and the frames it leads to
+  frame_pointers,  // the frame pointer and the frames it leads to
   unwind_tables,   // .eh_frame, from a copied piece of the stack
 };
 constexpr StackBy last_of(StackBy) { return StackBy::unwind_tables; }
@@ -112,16 +114,16 @@ struct StackAddresses {
 
 // A stack as it came with a hit.
 struct RawStack {
-  static constexpr size_t kRegisters = 17;  // numbered as instructions do; the last is rip
-
   uint64_t image = 0;  // the program that the process executed: Process::image()
   unsigned most_frames = kDefaultFrames;
-  StackEnd end = StackEnd::outermost;  // of `addresses`
-  std::vector<uint64_t> addresses;     // by frame pointers; if empty, use the rest
-  bool begins_with_caller = false;     // the first address is a return address
-  std::array<uint64_t, kRegisters> registers{};
-  uint64_t start = 0;            // address of the first byte
-  std::vector<std::byte> bytes;  // of the stack, upwards
+  StackEnd end = StackEnd::outermost;            // of `addresses`
+  std::vector<uint64_t> addresses;               // by frame pointers; if empty, use the rest
+  bool begins_with_caller = false;               // the first address is a return address
+  std::array<uint64_t, kRegisters> registers{};  // by their numbers
+  uint64_t start = 0;                            // address of the first byte
+  std::vector<std::byte> bytes;                  // of the stack, upwards
+
+  uint64_t value_of(Register reg) const { return registers[static_cast<size_t>(reg)]; }
 
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("image", s.image);

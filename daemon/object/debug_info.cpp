@@ -13,7 +13,7 @@ namespace {
 using dwarf::Die;
 
 // Files beyond these limits are not read: their functions get no names.
-constexpr uint64_t kMostBytes = 1 << 30;  // of debug sections, unpacked
+constexpr uint64_t kMostDebugBytes = 1 << 30;  // of debug sections, unpacked
 constexpr size_t kMostRanges = 4'000'000;
 constexpr uint64_t kMostEntriesOfFile = 50'000'000;
 constexpr int kMostRangesOfFunction = 4;
@@ -40,14 +40,14 @@ std::optional<uint64_t> debug_bytes(const ElfImage& image) {
     if (!name) continue;
     if (std::string_view(name).starts_with(".zdebug")) return std::nullopt;
     if (header.sh_type != SHT_NOBITS && std::string_view(name).starts_with(".debug"))
-      all += std::min(unpacked_bytes(at, header), kMostBytes + 1);
+      all += std::min(unpacked_bytes(at, header), kMostDebugBytes + 1);
   }
   return all;
 }
 
 bool may_be_read(const ElfImage& image) {
   const auto bytes = debug_bytes(image);
-  return bytes && *bytes <= kMostBytes;
+  return bytes && *bytes <= kMostDebugBytes;
 }
 
 }  // namespace

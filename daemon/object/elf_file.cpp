@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "daemon/base/fd.h"
+#include "daemon/object/code/machine.h"
 #include "daemon/object/debug_files.h"
 #include "daemon/object/elf_image.h"
 
@@ -64,6 +65,7 @@ namespace {
 
 const char* machine_name(uint16_t machine) {
   switch (machine) {
+    case EM_X86_64: return "x86-64";
     case EM_AARCH64: return "aarch64";
     case EM_386: return "i386";
     case EM_ARM: return "arm";
@@ -76,15 +78,17 @@ const char* machine_name(uint16_t machine) {
 
 Status check_header(const GElf_Ehdr& header, const std::string& path) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64)
-    return Error{Code::unsupported, path + " is a 32-bit program; only x86-64 is traced"};
+    return Error{Code::unsupported,
+                 path + " is a 32-bit program; only " + name_of_machine() + " is traced"};
   if (header.e_ident[EI_DATA] != ELFDATA2LSB)
-    return Error{Code::unsupported, path + " is a big-endian program; only x86-64 is traced"};
-  if (header.e_machine != EM_X86_64) {
+    return Error{Code::unsupported,
+                 path + " is a big-endian program; only " + name_of_machine() + " is traced"};
+  if (header.e_machine != elf_machine()) {
     const char* name = machine_name(header.e_machine);
     return Error{Code::unsupported,
                  path + " is for another architecture (" +
-                     (name ? name : "machine " + std::to_string(header.e_machine)) +
-                     "); only x86-64 is traced"};
+                     (name ? name : "machine " + std::to_string(header.e_machine)) + "); only " +
+                     name_of_machine() + " is traced"};
   }
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
     return Error{Code::invalid, path +

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/object/function_arguments.h"
 
-#include <algorithm>
-#include <array>
+#include "daemon/object/code/machine.h"
 
 namespace tracectl {
 namespace {
-
-// The only skipped instruction that changes nothing at all. Others leave the argument registers
-// unchanged, but may have moved the stack pointer.
-bool is_endbr64(std::span<const uint8_t> code) {
-  static constexpr std::array<uint8_t, 4> kEndbr64{0xf3, 0x0f, 0x1e, 0xfa};
-  return std::ranges::equal(code, kEndbr64);
-}
 
 void lose_stack(Arguments& arguments) {
   for (Argument& argument : arguments) {
@@ -30,7 +22,8 @@ std::shared_ptr<const Arguments> FunctionArguments::at_entry(const Function& fun
   if (!parameters_) parameters_.emplace(file_);
   auto known = parameters_->of(function);
   if (!known) return argument_registers();
-  const bool moved = moved_bytes > code.size() || !is_endbr64(code.first(moved_bytes));
+  // Instructions other than such a mark leave the argument registers unchanged, but may have moved the stack pointer.
+  const bool moved = moved_bytes > code.size() || !is_entry_mark(code.first(moved_bytes));
   if (moved_bytes && moved) lose_stack(*known);
   return std::make_shared<const Arguments>(std::move(*known));
 }
@@ -42,18 +35,12 @@ std::optional<Argument> FunctionArguments::result_of(const Function& function) {
 
 std::shared_ptr<const Arguments> argument_registers() {
   static const auto arguments = [] {
-    constexpr std::array<std::pair<Register, const char*>, 6> kRegisters{{{Register::rdi, "%rdi"},
-                                                                          {Register::rsi, "%rsi"},
-                                                                          {Register::rdx, "%rdx"},
-                                                                          {Register::rcx, "%rcx"},
-                                                                          {Register::r8, "%r8"},
-                                                                          {Register::r9, "%r9"}}};
     Arguments all;
-    for (const auto& [reg, name] : kRegisters) {
+    for (const Register reg : kArgumentRegisters) {
       Argument argument;
       argument.place = Argument::Place::in_register;
       argument.base = reg;
-      argument.text = name;
+      argument.text = name_of(reg);
       all.push_back(argument);
     }
     return std::make_shared<const Arguments>(std::move(all));

@@ -30,7 +30,7 @@ class FunctionArguments {
   std::optional<FunctionParameters> parameters_;
 };
 
-// The six integer argument registers of the System V calling convention, psABI 3.2.3.
+// The registers of integer arguments.
 std::shared_ptr<const Arguments> argument_registers();
 
 }  // namespace tracectl

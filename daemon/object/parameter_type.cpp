@@ -203,7 +203,10 @@ void read_aggregate(const Die& type, bool cxx, ParameterType& to) {
   const Copying copying = said_copying(type, cxx);
   to.is_aggregate = true;
   to.by_reference = copying == Copying::by_address;
-  if (copying == Copying::by_bytes) to.passing = passing_of_aggregate(type);
+  if (copying == Copying::by_bytes) {
+    to.passing = passing_of_aggregate(type);
+    to.passing.is_aggregate = true;
+  }
   if (!to.by_reference) return;
   to.passing = integers(8);
   to.value.kind = Kind::pointer;

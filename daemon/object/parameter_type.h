@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "daemon/model/argument.h"
-#include "daemon/object/calling_convention.h"
+#include "daemon/object/code/calling_convention.h"
 #include "daemon/object/die.h"
 
 namespace tracectl {

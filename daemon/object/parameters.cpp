@@ -8,7 +8,8 @@
 #include <string_view>
 
 #include "daemon/object/arg_spec.h"
-#include "daemon/object/calling_convention.h"
+#include "daemon/object/code/calling_convention.h"
+#include "daemon/object/code/machine.h"
 #include "daemon/object/debug_info.h"
 #include "daemon/object/elf_image.h"
 #include "daemon/object/parameter_type.h"
@@ -126,19 +127,8 @@ bool is_identifier(const std::string& name) {
 
 // ---- the place at the entry, according to the compiler ----
 
-// DWARF's register numbers: psABI, figure 3.36.
-std::optional<Register> general_register(uint64_t number) {
-  static constexpr std::array kNumbers{Register::rax, Register::rdx, Register::rcx, Register::rbx,
-                                       Register::rsi, Register::rdi, Register::rbp, Register::rsp,
-                                       Register::r8,  Register::r9,  Register::r10, Register::r11,
-                                       Register::r12, Register::r13, Register::r14, Register::r15};
-  if (number >= kNumbers.size()) return std::nullopt;
-  return kNumbers[number];
-}
-
 bool passes_parameters(Register reg) {
-  return reg == Register::rdi || reg == Register::rsi || reg == Register::rdx ||
-         reg == Register::rcx || reg == Register::r8 || reg == Register::r9;
+  return std::ranges::find(kArgumentRegisters, reg) != kArgumentRegisters.end();
 }
 
 enum class Said { nothing, this_place, another_place };
@@ -153,7 +143,7 @@ Said said_of(const Die& parameter, uint64_t entry, const Seat& seat) {
     return Said::nothing;
   const bool is_register = ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31;
   if (!is_register) return Said::nothing;
-  const auto reg = general_register(ops[0].atom - DW_OP_reg0);
+  const auto reg = register_of_dwarf(ops[0].atom - DW_OP_reg0);
   if (reg && *reg == seat.integer) return Said::this_place;
   const bool is_list = ::dwarf_whatform(&*location) == DW_FORM_sec_offset ||
                        ::dwarf_whatform(&*location) == DW_FORM_loclistx;
@@ -183,9 +173,9 @@ Argument seated(Argument value, const Seat& seat) {
     value.text = name_of(seat.integer);
   } else if (is_number && seat.where == Seat::Where::stack) {
     value.place = Argument::Place::memory;
-    value.base = Register::rsp;
+    value.base = kStackPointer;
     value.offset = static_cast<int64_t>(seat.stack_offset);
-    value.text = std::to_string(seat.stack_offset) + "(%rsp)";
+    value.text = text_of_stack_place(seat.stack_offset);
   } else {
     value.text = unreadable_because(value, seat);
   }
@@ -301,7 +291,7 @@ std::optional<Argument> FunctionParameters::result_of(const Function& function) 
                      ", which is no integer");
   Argument result = type.value;
   result.place = Argument::Place::in_register;
-  result.base = Register::rax;
+  result.base = kResult;
   return result;
 }
 

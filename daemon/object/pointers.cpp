@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "daemon/object/code/machine.h"
 #include "daemon/object/elf_image.h"
 
 namespace tracectl {
@@ -90,15 +91,13 @@ class PointerReader {
 
   void add(const GElf_Rela& relocation, const std::optional<Symbols>& symbols) {
     const auto addend = static_cast<uint64_t>(relocation.r_addend);
-    switch (GELF_R_TYPE(relocation.r_info)) {
-      case R_X86_64_RELATIVE: add_target(relocation.r_offset, addend, false); break;
-      case R_X86_64_IRELATIVE: add_target(relocation.r_offset, addend, true); break;
-      case R_X86_64_64:
-      case R_X86_64_GLOB_DAT:
-      case R_X86_64_JUMP_SLOT:
+    switch (relocation_of(GELF_R_TYPE(relocation.r_info))) {
+      case Relocation::relative: add_target(relocation.r_offset, addend, false); break;
+      case Relocation::resolved: add_target(relocation.r_offset, addend, true); break;
+      case Relocation::of_symbol:
         if (symbols) add_symbol(relocation, *symbols);
         break;
-      default: break;
+      case Relocation::other: break;
     }
   }
 

@@ -445,7 +445,7 @@ class UsdtFinder {
         continue;
       }
       argument.link_relative = false;
-      argument.base = Register::rip;
+      argument.base = kInstructionPointer;
       argument.offset -= static_cast<int64_t>(site.address);
     }
     return std::make_shared<const Arguments>(std::move(arguments));

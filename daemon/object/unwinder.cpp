@@ -11,19 +11,14 @@
 #include <optional>
 #include <string>
 
+#include "daemon/object/code/machine.h"
+
 namespace tracectl {
 namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr pid_t kThread = 1;  // the thread for libdwfl; any number
 constexpr uint64_t kLargestStack = uint64_t{1} << 32;
-
-// DWARF's number of each register: System V ABI for AMD64, figure 3.36. The index is the register's
-// number in instructions.
-constexpr std::array<unsigned, RawStack::kRegisters> kDwarfNumbers{0, 2,  1,  3,  7,  6,  4,  5, 8,
-                                                                   9, 10, 11, 12, 13, 14, 15, 16};
-constexpr unsigned kRip = 16;
-constexpr unsigned kRsp = 4;
 
 struct AddressRange {
   uint64_t start = 0, end = 0;
@@ -98,9 +93,10 @@ bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* value, void* walk) {
 
 bool set_registers(Dwfl_Thread* thread, void* walk) {
   const RawStack& stack = *static_cast<Walk*>(walk)->stack;
-  std::array<Dwarf_Word, RawStack::kRegisters> values{};
-  for (size_t i = 0; i < values.size(); ++i) values[kDwarfNumbers[i]] = stack.registers[i];
-  dwfl_thread_state_register_pc(thread, stack.registers[kRip]);
+  std::array<Dwarf_Word, kRegisters> values{};
+  for (size_t i = 0; i < values.size(); ++i)
+    values[dwarf_number_of(static_cast<Register>(i))] = stack.registers[i];
+  dwfl_thread_state_register_pc(thread, stack.value_of(kInstructionPointer));
   return dwfl_thread_state_registers(thread, 0, values.size(), values.data());
 }
 
@@ -121,7 +117,7 @@ int take_frame(Dwfl_Frame* frame, void* argument) {
   }
   walk.found.addresses.push_back(address);
   Dwarf_Word stack_pointer = 0;
-  if (dwfl_frame_reg(frame, kDwarfNumbers[kRsp], &stack_pointer) != 0) stack_pointer = 0;
+  if (dwfl_frame_reg(frame, dwarf_number_of(kStackPointer), &stack_pointer) != 0) stack_pointer = 0;
   walk.found.stack_pointers.push_back(stack_pointer);
   walk.missed.reset();
   return DWARF_CB_OK;
@@ -175,8 +171,8 @@ Unwinder::Found Unwinder::unwind(const RawStack& copied, unsigned most) {
   int ended = -1;
   if (impl_->attached) ended = dwfl_getthread_frames(impl_->dwfl.get(), kThread, take_frame, &walk);
   if (walk.found.addresses.empty()) {
-    walk.found.addresses.push_back(copied.registers[kRip]);
-    walk.found.stack_pointers.push_back(copied.registers[kRsp]);
+    walk.found.addresses.push_back(copied.value_of(kInstructionPointer));
+    walk.found.stack_pointers.push_back(copied.value_of(kStackPointer));
   }
   // To libdwfl a return address that cannot be read is none, which would look like the outermost
   // frame.

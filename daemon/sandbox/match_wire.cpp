@@ -20,18 +20,16 @@ constexpr uint8_t kConditions = 16, kLongestInstruction = 15;
 
 bool is_size(uint8_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
 
-bool is_register(Register reg) { return reg <= Register::r15; }
-
 // Whether the kernel's programs can handle it.
 bool is_handled(const Argument& argument) {
   using Place = Argument::Place;
   if (argument.place == Place::unreadable) return true;
-  const bool has_base = is_register(argument.base) || argument.base == Register::rip;
-  const bool has_index = is_register(argument.index);
+  const bool has_base = is_general(argument.base) || argument.base == kInstructionPointer;
+  const bool has_index = is_general(argument.index);
   if (!is_size(argument.size_bytes) || !is_size(argument.scale)) return false;
   if (!has_base && argument.base != Register::none) return false;
   if (!has_index && argument.index != Register::none) return false;
-  return argument.place != Place::in_register || is_register(argument.base);
+  return argument.place != Place::in_register || is_general(argument.base);
 }
 
 bool is_short(const std::string& text) { return text.size() <= kMostTextBytes; }

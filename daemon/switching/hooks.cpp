@@ -60,7 +60,7 @@ uint32_t graph_flags(const Spec& spec) {
 // works on it.
 bool any_in_memory(const Arguments& arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
-    const bool on_stack = argument.base == Register::rsp && argument.index == Register::none;
+    const bool on_stack = argument.base == kStackPointer && argument.index == Register::none;
     return argument.place == Argument::Place::memory && !on_stack;
   });
 }

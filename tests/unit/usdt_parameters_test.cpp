@@ -8,7 +8,7 @@
 
 #include <map>
 
-#include "daemon/object/calling_convention.h"
+#include "daemon/object/code/calling_convention.h"
 #include "daemon/object/demangle.h"
 #include "daemon/object/parameters.h"
 #include "tests/support/must.h"

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The places of a function's parameters before its first instruction runs: the System V calling
-// convention for x86-64 (psABI, 3.2.3 "Parameter Passing").
-//
-// Each parameter needs registers by the class of its eightbytes: integers and pointers some of rdi,
-// rsi, rdx, rcx, r8 and r9, floating-point numbers some of xmm0 to xmm7. If too few of either kind
-// are left, or if no register takes its class, the parameter goes onto the stack, above the return
-// address. So a parameter's place depends on the types of all before it: after one whose type is
-// not understood, no place is certain any more.
+// The places of a function's parameters before its first instruction runs. The room of each machine defines Seating by
+// its calling convention. A parameter's place depends on the types of all before it: after one whose type is not
+// understood, no place is certain any more.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "daemon/model/argument.h"
 
 namespace tracectl {
 
-// The registers or stack needed to pass a value of a type.
+// The registers or stack needed to pass a value of a type, as by the classes of x86-64 (psABI, 3.2.3).
 struct Passing {
   enum class Way : uint8_t {
     unknown,
@@ -33,6 +27,7 @@ struct Passing {
   bool stack_is_certain = true;  // false: without enough registers compilers differ
   uint64_t size_bytes = 8;
   uint64_t alignment = 8;
+  bool is_aggregate = false;
 
   bool operator==(const Passing&) const = default;
 };
@@ -43,12 +38,14 @@ struct Seat {
 
   Where where = Where::lost;
   Register integer = Register::none;  // the first one, if it has any
-  uint64_t stack_offset = 0;          // from rsp at the entry
+  uint64_t stack_offset = 0;          // from the stack pointer at the entry
 };
 
 // Assigns registers and stack to the parameters of one function, in their order.
 class Seating {
  public:
+  Seating();
+
   // A result that is returned in memory has its address passed before all parameters.
   void take_result_address();
   Seat next(const Passing& wanted);
@@ -56,12 +53,10 @@ class Seating {
  private:
   Seat on_stack(const Passing& wanted);
 
-  unsigned integers_ = 0;      // taken
-  unsigned vectors_ = 0;       // taken
-  uint64_t stack_offset_ = 8;  // after the return address
+  unsigned integers_ = 0;  // taken
+  unsigned vectors_ = 0;   // taken
+  uint64_t stack_offset_ = 0;
   bool lost_ = false;
 };
-
-std::string name_of(Register reg);  // such as "%rdi"
 
 }  // namespace tracectl

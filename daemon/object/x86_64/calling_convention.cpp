@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "daemon/object/calling_convention.h"
-
-#include <array>
+//
+// The System V calling convention for x86-64 (psABI, 3.2.3 "Parameter Passing"). Each parameter needs registers by the
+// class of its eightbytes: integers and pointers some of rdi, rsi, rdx, rcx, r8 and r9, floating-point numbers some of
+// xmm0 to xmm7. If too few of either kind are left, or if no register takes its class, the parameter goes onto the
+// stack, above the return address.
+#include "daemon/object/code/calling_convention.h"
 
 namespace tracectl {
 namespace {
 
-constexpr std::array kIntegerRegisters{Register::rdi, Register::rsi, Register::rdx,
-                                       Register::rcx, Register::r8,  Register::r9};
 constexpr unsigned kVectorRegisters = 8;
 constexpr uint64_t kEightbyte = 8;
 constexpr uint64_t kMostStackBytes = 1 << 20;  // of parameters; more is not plausible
@@ -15,6 +16,8 @@ constexpr uint64_t kMostStackBytes = 1 << 20;  // of parameters; more is not pla
 uint64_t rounded_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
+
+Seating::Seating() : stack_offset_(kEightbyte) {}  // after the return address
 
 void Seating::take_result_address() { ++integers_; }
 
@@ -24,10 +27,10 @@ Seat Seating::next(const Passing& wanted) {
   if (lost_) return {Where::lost, Register::none, 0};
   if (wanted.way == Passing::Way::nothing) return {Where::nothing, Register::none, 0};
   if (wanted.way == Passing::Way::stack) return on_stack(wanted);
-  const bool fits = integers_ + wanted.integer_registers <= kIntegerRegisters.size() &&
+  const bool fits = integers_ + wanted.integer_registers <= kArgumentRegisters.size() &&
                     vectors_ + wanted.vector_registers <= kVectorRegisters;
   if (!fits) return on_stack(wanted);
-  const Register first = wanted.integer_registers ? kIntegerRegisters[integers_] : Register::none;
+  const Register first = wanted.integer_registers ? kArgumentRegisters[integers_] : Register::none;
   integers_ += wanted.integer_registers;
   vectors_ += wanted.vector_registers;
   return {Where::registers, first, 0};
@@ -43,13 +46,6 @@ Seat Seating::on_stack(const Passing& wanted) {
   const uint64_t at = rounded_up(stack_offset_ - kEightbyte, unit) + kEightbyte;
   stack_offset_ = at + rounded_up(wanted.size_bytes, kEightbyte);
   return {Seat::Where::stack, Register::none, at};
-}
-
-std::string name_of(Register reg) {
-  static constexpr std::array kNames{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8",
-                                     "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
-  const auto number = static_cast<size_t>(reg);
-  return number < kNames.size() ? std::string{"%"} + kNames[number] : std::string{};
 }
 
 }  // namespace tracectl
