@@ -15,6 +15,9 @@
 #   make install    DESTDIR= PREFIX=/usr/local
 #   make deb        packages of Debian, in .build/deb
 #
+#   make CROSS=aarch64-linux-gnu [GOAL]     the same for another machine, in .build/aarch64-linux-gnu, with Debian's
+#                   cross compiler and a tree of that machine's libraries (scripts/sysroot)
+#
 # Everything is built under .build/. Sources are found by wildcard: a new file needs no line here.
 
 VERSION := 0.1.0
@@ -35,6 +38,12 @@ ifeq ($(filter check check-all bench demo unit asan kernel-test mutants e2e fuzz
 MAKEFLAGS += --output-sync=target
 endif
 
+# The machine that is built for.
+CROSS :=
+machine := $(if $(CROSS),$(firstword $(subst -, ,$(CROSS))),$(shell uname -m))
+B := .build$(addprefix /,$(CROSS))
+SYSROOT := $(if $(CROSS),$(CURDIR)/$(B)/sysroot)
+
 # Install packages first, because pkg-config is asked below.
 goals := $(or $(MAKECMDGOALS),all)
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
@@ -49,10 +58,14 @@ ifdef needs
 ifneq ($(shell scripts/install-deps $(needs) >&2 && echo installed),installed)
 $(error packages are missing)
 endif
+ifneq ($(CROSS),)
+ifneq ($(shell scripts/install-deps cross $(CROSS) $(SYSROOT) >&2 && echo installed),installed)
+$(error packages to build for $(CROSS) are missing)
+endif
+endif
 endif
 endif
 
-B := .build
 V := $(if $(VERBOSE),,@)
 say = @printf '  %-7s %s\n' $(1) $(2)
 
@@ -63,8 +76,24 @@ CLANG_TIDY ?= clang-tidy
 CLANG_FORMAT ?= clang-format
 LLVM_STRIP ?= llvm-strip
 
+ifneq ($(CROSS),)
+CC := $(CROSS)-gcc --sysroot=$(SYSROOT)
+CXX := $(CROSS)-g++ --sysroot=$(SYSROOT)
+AR := $(CROSS)-ar
+# Runs a program of that machine.
+RUN := qemu-$(machine)-static -L $(SYSROOT)
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(CROSS)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
+else
+PKG_CONFIG := pkg-config
+endif
+
+# What knows a machine's instructions, and the library that decodes them.
+decoder_of.x86_64 := -lZydis
+decoder_of.aarch64 := -lcapstone
+other_machines := $(filter-out $(machine),$(patsubst decoder_of.%,%,$(filter decoder_of.%,$(.VARIABLES))))
+
 pkgs := libbpf libelf libdw libdebuginfod liblzma libzstd libxxhash spdlog libsystemd libseccomp
-CPPFLAGS += -I. -Iusdt/include -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(pkgs) 2>/dev/null)
+CPPFLAGS += -I. -Iusdt/include -I$(B) -DTRACECTL_VERSION='"$(VERSION)"' $(shell $(PKG_CONFIG) --cflags $(pkgs) 2>/dev/null)
 # Debug information for stacks and line numbers only: the rest takes longer to build.
 CXXFLAGS ?= -O2 -g1
 CFLAGS ?= -O2 -g
@@ -80,19 +109,20 @@ cxx_flags = -std=c++20 $(CPPFLAGS) $(CXXFLAGS) $(warnings)
 # One sanitized build serves the unit tests and the fuzz targets.
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 asan_flags = -std=c++20 $(CPPFLAGS) -O1 -g1 -fno-omit-frame-pointer -Wall -Werror $(sanitize) -fsanitize=fuzzer-no-link
-LDLIBS += $(shell pkg-config --libs $(pkgs) 2>/dev/null) -lZydis -liberty -pthread
+LDLIBS += $(shell $(PKG_CONFIG) --libs $(pkgs) 2>/dev/null) $(decoder_of.$(machine)) -liberty -pthread
 test_libs := -lgmock -lgtest -lgtest_main
 
 # ---- sources and products ----
 
-engine_src := $(filter-out daemon/main.cpp,$(wildcard daemon/*/*.cpp daemon/*/*/*.cpp))
+other_src := $(foreach other,$(other_machines),$(wildcard daemon/*/$(other)/*.cpp))
+engine_src := $(filter-out daemon/main.cpp $(other_src),$(wildcard daemon/*/*.cpp daemon/*/*/*.cpp))
 daemon_src := $(wildcard daemon/main.cpp)
 client_main := $(wildcard client/main.cpp)
 client_src := $(filter-out client/main.cpp,$(wildcard client/*.cpp client/*/*.cpp))
 generator_main := $(wildcard usdt/generator/main.cpp)
 generator_src := $(filter-out usdt/generator/main.cpp,$(wildcard usdt/generator/*.cpp))
 runtime_src := $(wildcard usdt/runtime/*.c)
-unit_src := $(wildcard tests/unit/*_test.cpp)
+unit_src := $(wildcard tests/unit/*_test.cpp tests/unit/$(machine)/*_test.cpp)
 kernel_test_src := $(wildcard tests/kernel/*_test.cpp)
 support_src := $(wildcard tests/support/*.cpp)
 fuzz_src := $(wildcard tests/fuzz/*_fuzz.cpp)
@@ -153,7 +183,9 @@ build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(test_daemon) $(fuzz_bins) $
 # ---- BPF object -> skeleton ----
 
 # The kernel defines the parameters of callbacks, so some are unused.
-bpf_flags := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -I. -I/usr/include/x86_64-linux-gnu \
+target_arch.x86_64 := x86
+target_arch.aarch64 := arm64
+bpf_flags := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(target_arch.$(machine)) -I. -I$(SYSROOT)/usr/include/$(machine)-linux-gnu \
 	-Wall -Wextra -Wno-unused-parameter -Werror
 define bpf_object
 	$(call say,BPF,$<)
@@ -321,7 +353,7 @@ $(B)/tracectl: $(call obj,$(client_main)) $(client) $(engine)
 # The JSON Schema of the protocol, made from the messages in daemon/protocol.
 $(schema): $(B)/tracectl
 	$(call say,SCHEMA,$@)
-	$(V)$< schema >$@
+	$(V)$(RUN) $< schema >$@
 # tracectl-usdt runs where programs are built: it has only the engine's errors and descriptors, and no libraries.
 $(B)/tracectl-usdt: LDLIBS :=
 $(B)/tracectl-usdt: $(call obj,$(generator_main) daemon/base/result.cpp daemon/base/fd.cpp) $(generator)
@@ -393,7 +425,7 @@ endef
 $(B)/targets/%.h: tests/targets/%.d $(B)/tracectl-usdt
 	$(call say,USDT,$@)
 	$(V)mkdir -p $(@D)
-	$(V)$(B)/tracectl-usdt -h -s $< -o $@
+	$(V)$(RUN) $(B)/tracectl-usdt -h -s $< -o $@
 $(patsubst tests/targets/%.d,$(B)/targets/%,$(wildcard tests/targets/*.d)): $(B)/targets/%: $(B)/targets/%.h
 $(B)/targets/%: tests/targets/%.c Makefile
 	$(call target,$(CC))
