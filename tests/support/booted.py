@@ -7,6 +7,7 @@ lists and cache below .build/, where they are unpacked: nothing is installed.
 """
 
 import contextlib
+import dataclasses
 import fcntl
 import os
 import pathlib
@@ -19,12 +20,11 @@ import container
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = ROOT / '.build/kernels'
-EMULATOR = 'qemu-system-x86_64'
 # One thread runs both CPUs in turn. With a thread for each, one may run half of what the other patches: kernels then
 # die of their own int3 while they boot.
 EMULATED = ['-accel', 'tcg,thread=single', '-cpu', 'max', '-smp', '2', '-m', '2G', '-nographic', '-no-reboot',
             '-nic', 'none']
-COMMAND_LINE = 'console=ttyS0 panic=-1 no_timer_check tsc=reliable mitigations=off quiet rdinit=/init'
+COMMAND_LINE = 'panic=-1 mitigations=off quiet rdinit=/init'
 RUN_S = 600  # the longest script of these tests takes 45 s on a quiet machine
 KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg'
 OTHER_SUITES = ['trixie', 'trixie-backports', 'sid']  # with kernels newer than this system's
@@ -52,6 +52,24 @@ poweroff -f
 '''
 
 
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """What a machine is called, and how it is emulated: its second serial line has the results of scripts."""
+    debian: str             # as Debian names it
+    emulator: str
+    second_line: list       # options of the emulator; {}: the line's character device
+    device: str             # of the second line
+    command_line: str       # of the kernel, and which line is the console
+    options: tuple = ()     # of the emulator
+
+
+AMD64 = Machine('amd64', 'qemu-system-x86_64', ['-serial', 'chardev:{}'], 'ttyS1',
+                'console=ttyS0 no_timer_check tsc=reliable')
+# Without its pointer authentication, which takes the emulator most of its time.
+ARM64 = Machine('arm64', 'qemu-system-aarch64', ['-device', 'pci-serial,chardev={}'], 'ttyS0', 'console=ttyAMA0',
+                ('-machine', 'virt', '-cpu', 'max,pauth-impdef=on'))
+
+
 # ---- packages ----
 
 
@@ -65,18 +83,22 @@ def lock():
 
 
 class Packages:
-    """Debian's packages, of suites that need not be this system's."""
+    """Debian's packages, of suites and a machine that need not be this system's."""
 
-    def __init__(self):
+    def __init__(self, machine):
         self.suite, mirror = container.suite_and_mirror()
-        self.lists = KERNELS / 'lists'
-        for directory in self.lists / 'partial', KERNELS / 'cache/archives/partial':
+        self.machine = machine
+        self.trees = KERNELS / machine.debian
+        self.lists = self.trees / 'lists'
+        cache = self.trees / 'cache'
+        for directory in self.lists / 'partial', cache / 'archives/partial':
             directory.mkdir(parents=True, exist_ok=True)
-        sources = KERNELS / 'sources.list'
+        sources = self.trees / 'sources.list'
         sources.write_text(''.join(f'deb [signed-by={KEYRING}] {mirror} {name} main\n' for name in [self.suite, *OTHER_SUITES]))
         self.options = [word for setting in (
             f'Dir::Etc::sourcelist={sources}', 'Dir::Etc::sourceparts=-', f'Dir::State::lists={self.lists}',
-            f'Dir::Cache={KERNELS / "cache"}', 'APT::Sandbox::User=root') for word in ('-o', setting)]
+            f'Dir::Cache={cache}', f'APT::Architecture={machine.debian}', 'APT::Architectures::=',
+            f'APT::Architectures::={machine.debian}', 'APT::Sandbox::User=root') for word in ('-o', setting)]
 
     def _run(self, *command, directory=None):
         done = subprocess.run([command[0], *self.options, *command[1:]], capture_output=True, text=True,
@@ -98,9 +120,9 @@ class Packages:
 
     def unpack(self, name, choice=None):
         """The directory with its files; fetched if necessary. `choice`: the version, in apt's syntax."""
-        tree = KERNELS / name
+        tree = self.trees / name
         if not tree.exists():
-            with tempfile.TemporaryDirectory(dir=KERNELS) as directory:
+            with tempfile.TemporaryDirectory(dir=self.trees) as directory:
                 self._run('apt-get', 'download', choice or name, directory=directory)
                 [package] = pathlib.Path(directory).glob('*.deb')
                 subprocess.run(['dpkg-deb', '-x', package, directory + '/tree'], check=True)
@@ -116,7 +138,7 @@ def version_of(name):
 def series_of_debian():
     """All series of which Debian has a kernel, such as `6.18`."""
     with lock():
-        packages = Packages()
+        packages = Packages(AMD64)
         packages.update()
         return {'.'.join(map(str, version_of(name)[:2]))
                 for name in packages.named(r'linux-(image|binary)-\d+\.\d+\.\d+\S*-cloud-amd64')}
@@ -126,7 +148,7 @@ def tree_of_kernel(packages, series):
     """The unpacked package of the newest kernel of a series such as `6.18`. Since 6.19 linux-image-* has no
     image."""
     for kind in 'binary', 'image':
-        found = packages.named(rf'linux-{kind}-{re.escape(series)}\.\d\S*-cloud-amd64')
+        found = packages.named(rf'linux-{kind}-{re.escape(series)}\.\d\S*-cloud-{packages.machine.debian}')
         if found:
             return packages.unpack(max(found, key=version_of))
     raise container.Unavailable(f'apt lists no kernel {series} in any of {", ".join(OTHER_SUITES)}')
@@ -135,14 +157,29 @@ def tree_of_kernel(packages, series):
 # ---- the file system ----
 
 
-def libraries_of(program):
+def libraries_of(program, root=''):
+    """The paths of its libraries, and of theirs. `root`: of the tree with another machine's, which cannot run here."""
+    if root:
+        return libraries_in(root, program, set())
     done = subprocess.run(['ldd', program], capture_output=True, text=True, check=False)
     return re.findall(r'(/\S+\.so\S*) \(', done.stdout)  # static programs have none
 
 
-def put(tree, file, path):
+def libraries_in(root, program, known):
+    said = subprocess.run(['readelf', '-dl', program], capture_output=True, text=True, check=False).stdout
+    for name in re.findall(r'NEEDED\).*\[(.*)\]|interpreter: (.*)\]', said):
+        path = next(('/' + str(found.relative_to(root)) for found in
+                     (pathlib.Path(root, directory, ''.join(name).lstrip('/'))
+                      for directory in ('.', 'lib/aarch64-linux-gnu', 'usr/lib/aarch64-linux-gnu')) if found.is_file()), None)
+        if path and path not in known:
+            known.add(path)
+            libraries_in(root, root + path, known)
+    return known
+
+
+def put(tree, file, path, root=''):
     """Copies a file with its libraries, at the paths where its interpreter finds them."""
-    for source, to in [(file, path), *((library, library) for library in libraries_of(file))]:
+    for source, to in [(file, path), *((root + library, library) for library in libraries_of(file, root))]:
         target = tree / str(to).lstrip('/')
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +189,7 @@ def put(tree, file, path):
 def pack(tree, file):
     names = subprocess.run(['find', '.', '-print0'], cwd=tree, capture_output=True, check=True).stdout
     with open(file, 'wb') as archive:
-        subprocess.run(['bin/busybox', 'cpio', '-0', '-o', '-H', 'newc'], cwd=tree, input=names, stdout=archive,
+        subprocess.run(['cpio', '-0', '-o', '-H', 'newc'], cwd=tree, input=names, stdout=archive,
                        stderr=subprocess.DEVNULL, check=True)
 
 
@@ -161,13 +198,15 @@ def pack(tree, file):
 
 class Kernel:
     """A kernel of this series; `programs`: packages of programs for scripts, as {'apparmor':
-    'sbin/apparmor_parser'}."""
+    'sbin/apparmor_parser'}. `root`: the tree with the libraries of another machine."""
 
-    def __init__(self, series, programs=None):
-        if not shutil.which(EMULATOR):
-            raise container.Unavailable(f'no {EMULATOR} is installed: scripts/install-deps has it')
+    def __init__(self, series, programs=None, machine=AMD64, root=''):
+        if not shutil.which(machine.emulator):
+            raise container.Unavailable(f'no {machine.emulator} is installed: scripts/install-deps has it')
+        self.machine = machine
+        self.root = root
         with lock():
-            packages = Packages()
+            packages = Packages(machine)
             packages.update()
             self.tree = tree_of_kernel(packages, series)
             self.programs = {'/bin/busybox': packages.unpack_ours('busybox-static') / 'bin/busybox'}
@@ -189,17 +228,19 @@ class Kernel:
         for directory in 'proc', 'sys', 'dev', 'tmp', 'etc', 'run':
             (tree / directory).mkdir(parents=True)
         for path, file in {**self.programs, **files}.items():
-            put(tree, file, path)
+            put(tree, file, path, self.root)
         (tree / 'script').write_text(script)
-        (tree / 'init').write_text(INIT)
+        (tree / 'init').write_text(INIT.replace('/dev/ttyS1', f'/dev/{self.machine.device}'))
         (tree / 'init').chmod(0o755)
         return tree
 
     def _boot(self, directory, options, limit_s):
         [image] = self.tree.rglob('vmlinuz*')
-        command = ['setpriv', '--pdeathsig', 'KILL', EMULATOR, *EMULATED, '-kernel', image,
-                   '-initrd', directory / 'initrd', '-append', f'{COMMAND_LINE} {options}',
-                   '-serial', 'stdio', '-serial', f'file:{directory}/said', '-monitor', 'none']
+        command = ['setpriv', '--pdeathsig', 'KILL', self.machine.emulator, *EMULATED, *self.machine.options,
+                   '-kernel', image, '-initrd', directory / 'initrd',
+                   '-append', f'{COMMAND_LINE} {self.machine.command_line} {options}',
+                   '-serial', 'stdio', '-chardev', f'file,id=said,path={directory}/said',
+                   *(word.format('said') for word in self.machine.second_line), '-monitor', 'none']
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, timeout=limit_s, check=False)

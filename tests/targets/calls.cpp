@@ -142,8 +142,12 @@ TRACED int calls_tail(int a) {
 }
 
 // Leaves by a conditional jump, and by a return.
-asm(".pushsection .text\n.globl calls_tail_if\n.type calls_tail_if, @function\n"
+asm(".pushsection .text\n.globl calls_tail_if\n.type calls_tail_if, %function\n"
+#ifdef __x86_64__
     "calls_tail_if:\n test %edi, %edi\n jne calls_tail_end\n mov $5, %eax\n ret\n"
+#else
+    "calls_tail_if:\n cmp w0, #0\n b.ne calls_tail_end\n mov w0, #5\n ret\n"
+#endif
     ".size calls_tail_if, . - calls_tail_if\n.popsection\n");
 extern "C" int calls_tail_if(int a);
 
@@ -190,6 +194,7 @@ static void run_coroutines() {
 
 // ---- stacks that are moved ----
 
+#ifdef __x86_64__
 // Copies its caller's part of the stack, up to `top`, to another stack and continues there.
 asm(".pushsection .text\n"
     "move_stack:\n"  // rdi: top of the old stack, rsi: top of the new one
@@ -220,6 +225,7 @@ TRACED int calls_mover() {
   returned("calls_mover");
   return result;
 }
+#endif
 
 // ---- threads that end within calls ----
 
@@ -264,7 +270,9 @@ static void work(int rounds) {
     mix(calls_tail(i));
     called("calls_tail_if"), mix(calls_tail_if(i & 1)), returned("calls_tail_if");
     if (i % 8 == 0) run_coroutines(), mix(coroutines->sum);
+#ifdef __x86_64__
     mix(on_stack(small_top, calls_mover));
+#endif
     if (i % 16 == 0) {
       pthread_t thread;
       pthread_create(&thread, nullptr, end_within, nullptr);
