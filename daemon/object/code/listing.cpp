@@ -93,4 +93,15 @@ uint32_t Listing::step_without_prefix(size_t byte) const {
 
 std::optional<size_t> Listing::behind(size_t index) const { return at(steps_[index].end()); }
 
+std::optional<size_t> Listing::only_before(size_t index) const {
+  const CodeStep& step = steps_[index];
+  bool is_behind_another = index > 0 && steps_[index - 1].end() == step.address;
+  Flow flow = is_behind_another ? steps_[index - 1].flow : Flow::nothing;
+  bool is_fallen_into = flow == Flow::next || flow == Flow::call || flow == Flow::conditional ||
+                        flow == Flow::odd_branch;
+  if (is_fallen_into) return step.jumps_here == 0 ? std::optional{index - 1} : std::nullopt;
+  if (index == 0 || step.jumps_here != 1) return std::nullopt;
+  return step.last_jump_here;
+}
+
 }  // namespace tracectl

@@ -35,6 +35,8 @@ class Listing {
   bool contains(uint64_t address) const;             // in a range of the function
   std::optional<size_t> at(uint64_t address) const;  // the step that starts there
   std::optional<size_t> behind(size_t index) const;  // the next step, if there is no gap
+  // The only step that leads to this one, if there is only one.
+  std::optional<size_t> only_before(size_t index) const;
   bool loads_by_index() const { return loads_by_index_; }
 
  private:

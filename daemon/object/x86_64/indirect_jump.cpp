@@ -46,18 +46,6 @@ bool survives_calls(ZydisRegister reg) {
   return std::ranges::find(kSaved, reg) != kSaved.end();
 }
 
-// The only step that leads to this one, if there is only one.
-std::optional<size_t> before(const Listing& listing, size_t index) {
-  const CodeStep& step = listing[index];
-  bool is_behind_another = index > 0 && listing[index - 1].end() == step.address;
-  Flow flow = is_behind_another ? listing[index - 1].flow : Flow::nothing;
-  bool is_fallen_into = flow == Flow::next || flow == Flow::call || flow == Flow::conditional ||
-                        flow == Flow::odd_branch;
-  if (is_fallen_into) return step.jumps_here == 0 ? std::optional{index - 1} : std::nullopt;
-  if (index == 0 || step.jumps_here != 1) return std::nullopt;
-  return step.last_jump_here;
-}
-
 class Origin {
  public:
   Origin(const Listing& listing, const ReadFile& read) : listing_(listing), read_(read) {}
@@ -164,7 +152,7 @@ class Origin {
   std::optional<Write> last_write(ZydisRegister reg, size_t index) {
     for (int back = 0; back < kMostStepsBack; ++back) {
       is_argument_ = index == 0 && listing_[0].jumps_here == 0;
-      auto earlier = before(listing_, index);
+      auto earlier = listing_.only_before(index);
       if (!earlier) return std::nullopt;
       index = *earlier;
       auto code = decode_operands(listing_[index].bytes);
