@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kMostRoutineBytes = 1 << 20;
 constexpr uint64_t kUnknownExtentBytes = 4096;  // if a symbol has no size
-constexpr uint64_t kStubBytes = 16;
+constexpr uint64_t kStubBytes = 24;
 constexpr size_t kMostParts = 16;
 constexpr int kMostSymbols = 64;  // to search backwards, because some may lie within others
 

@@ -16,7 +16,7 @@ struct CallTargets {
   std::vector<uint64_t> called;    // by direct calls and jumps
   std::vector<uint64_t> slots;     // words that an indirect call or jump reads its target from
   std::vector<uint64_t> loaded;    // words that other instructions read or write
-  std::vector<uint64_t> referred;  // formed relative to the instruction: lea x(%rip)
+  std::vector<uint64_t> referred;  // formed relative to the instruction: lea x(%rip), adrp and add
   // Immediates and displacements of 32 bits and more: addresses in a file that is linked to run at
   // a fixed address, other numbers elsewhere.
   std::vector<uint64_t> constants;
@@ -30,7 +30,7 @@ struct CallTargets {
 CallTargets call_targets(const FunctionCode& function);
 
 // The word through which a linker's stub with these bytes jumps: an indirect jump, with or without
-// endbr64 before it. None for other code.
+// endbr64 or bti before it, and with what computes its address. None for other code.
 std::optional<uint64_t> slot_of_stub(const CodeRange& code);
 
 }  // namespace tracectl

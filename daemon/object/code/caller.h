@@ -7,9 +7,10 @@
 
 namespace tracectl {
 
-// The distance of the return address from rsp, in words of 8 bytes, at an offset of a function,
-// given by its bytes. None if the function has made rbp its frame pointer by then, which leads to
-// the caller, or if the code before the offset is not straight.
+// Where the return address is at an offset of a function, given by its bytes, as long as the frame
+// pointer is still the caller's. On x86-64 its distance from rsp, in words of 8 bytes; on arm64
+// always 0: it is in x30. None if the function has made rbp or x29 its frame pointer by then, which
+// leads to the caller, or changed x30, or if the code before the offset is not straight.
 std::optional<unsigned> words_below_caller(std::span<const uint8_t> function, uint64_t offset);
 
 }  // namespace tracectl

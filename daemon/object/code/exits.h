@@ -23,13 +23,14 @@ enum class ExitKind {
 const char* name_of(ExitKind kind);
 
 // An instruction by which a function exits. There the function's own frame is gone: the return
-// address is on top of the stack. At a `ret` rax has the result; at a tail jump there is no result
-// yet.
+// address is on top of the stack, or in x30. At a `ret` rax or x0 has the result; at a tail jump
+// there is no result yet.
 struct Exit {
   uint64_t address = 0;  // of the instruction, in the file's own address space
   uint64_t target = 0;   // of the direct jumps, else 0
   ExitKind kind = ExitKind::ret;
-  uint8_t condition = 0;  // of a conditional one: the low 4 bits of the opcode (Intel SDM, Jcc)
+  uint8_t condition = 0;  // of a conditional one: the low 4 bits of the opcode (Intel SDM,
+                           // Jcc) or of the instruction (Arm ARM, B.cond)
   uint8_t length = 0;     // bytes
   CostClass cost = CostClass::slow;
   const char* refusal = nullptr;  // why no probe can be placed on it, or null

@@ -10,7 +10,7 @@
 
 namespace tracectl {
 
-// Properties of one x86-64 instruction that matter for a uprobe on it.
+// Properties of one instruction that matter for a uprobe on it.
 struct Instruction {
   uint8_t length = 0;  // bytes
   CostClass cost = CostClass::slow;
@@ -34,11 +34,16 @@ bool is_nop10(std::span<const uint8_t> bytes);
 // refused, then depends on the kernel.
 bool is_long_nop(std::span<const uint8_t> bytes);
 
-// Whether they are the nops of 1, 10 and 5 bytes and the return that are the site of a probe of
-// <tracectl/usdt.h>.
+// Whether they are the nops and the return that are the site of a probe of <tracectl/usdt.h>: on
+// x86-64 nops of 1, 10 and 5 bytes, elsewhere one nop.
 bool is_header_site(std::span<const uint8_t> bytes);
 
-// Whether nops and a return follow, as at such a site or at the end of a function. The return address is at the stack pointer, and the memory below is unused.
+// Whether nops and a return follow, as at such a site or at the end of a function. The return address is where the
+// caller put it: at the stack pointer, below which the memory is unused, or in x30.
 bool leads_to_return(std::span<const uint8_t> bytes);
+
+// Whether the instruction at an offset of a function may be between an exclusive load and its store. A trap there makes
+// the store fail each time, so that the program would repeat both for ever. x86-64 has no such accesses.
+bool is_in_exclusive_access(std::span<const uint8_t> function, uint64_t offset);
 
 }  // namespace tracectl

@@ -48,6 +48,11 @@ Result<Placement> place(std::span<const uint8_t> function, uint64_t offset, cons
   if (instruction->refusal != nullptr)
     return Error{Code::unsupported, "no probe can sit on the instruction at " + at(offset) + ": " +
                                         instruction->refusal + "; choose a neighbouring one"};
+  if (is_in_exclusive_access(function, offset))
+    return Error{Code::unsupported,
+                 "a probe at " + at(offset) +
+                     " would be within an exclusive access, which the program would repeat for "
+                     "ever; choose a place before or after it"};
   return Placement{0, instruction->cost, instruction->length};
 }
 

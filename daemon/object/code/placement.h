@@ -41,10 +41,10 @@ struct Placement {
 Result<Placement> place(std::span<const uint8_t> function, uint64_t offset_in_function,
                         const Nops& nops = {});
 
-// The cheapest place for a probe on the function's entry: the first instruction or, if that is
-// slow, a cheaper one of the straight-line code after it, which runs exactly as often and finds
-// rdi, rsi, rdx, rcx, r8 and r9 unchanged. (rsp may have changed there, so stack arguments and the
-// return address are at other offsets than at the entry.)
+// The cheapest place for a probe on the function's entry: the first instruction or, on x86-64, if
+// that is slow, a cheaper one of the straight-line code after it, which runs exactly as often and
+// finds rdi, rsi, rdx, rcx, r8 and r9 unchanged. (rsp may have changed there, so stack arguments and
+// the return address are at other offsets than at the entry.)
 Result<Placement> place_entry(const FunctionCode& function, const Nops& nops = {});
 
 // The cheapest of the nops at a site of <tracectl/usdt.h>. All of them run as often, because the

@@ -8,11 +8,11 @@
 
 namespace tracectl {
 
-// How many bytes a function has put on the stack. At 0 its return address is on top, so it can
+// How many bytes a function has put on the stack. At 0 the stack is as its caller left it, so it can
 // exit. nullopt if not known, or if paths differ.
 struct StackHeight {
   std::optional<int64_t> bytes = 0;
-  std::optional<int64_t> frame = {};  // the value of `bytes` when rsp was copied to rbp
+  std::optional<int64_t> frame = {};  // the value of `bytes` that the frame pointer stands for
 
   bool operator==(const StackHeight&) const = default;
 };

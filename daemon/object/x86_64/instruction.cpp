@@ -186,4 +186,6 @@ bool leads_to_return(Bytes bytes) {
   return false;
 }
 
+bool is_in_exclusive_access(Bytes, uint64_t) { return false; }
+
 }  // namespace tracectl
