@@ -9,25 +9,7 @@
 namespace tracectl {
 namespace {
 
-constexpr unsigned kWordBytes = 8;
-constexpr uint64_t kPageBytes = 4096;
-
 constexpr Encoding kLoadWord{0xffc00000, 0xf9400000};  // ldr xT, [base, #number]
-
-// The number in adr and adrp.
-int64_t distance_in(uint32_t word) {
-  return signed_bits(word, 5, 19) * 4 + int64_t{bits(word, 29, 2)};
-}
-
-std::optional<uint64_t> relative_address(uint32_t word, uint64_t address) {
-  if (is(word, kAdr)) return address + static_cast<uint64_t>(distance_in(word));
-  if (!is(word, kAdrp)) return std::nullopt;
-  return (address & ~(kPageBytes - 1)) + static_cast<uint64_t>(distance_in(word)) * kPageBytes;
-}
-
-uint64_t number_added(uint32_t word) {
-  return uint64_t{bits(word, 10, 12)} << (bits(word, 22, 1) != 0 ? 12 : 0);
-}
 
 unsigned words_of(unsigned bytes) { return std::max(1u, bytes / kWordBytes); }
 
@@ -107,7 +89,7 @@ std::optional<Words> Addresses::accessed(uint32_t word, uint64_t address) const 
 std::optional<uint64_t> Addresses::formed(uint32_t word, uint64_t address) const {
   if (is(word, kAdr)) return relative_address(word, address);
   const auto base = is(word, kAddNumber) ? in(base_register(word)) : std::nullopt;
-  return base ? std::optional{*base + number_added(word)} : std::nullopt;
+  return base ? std::optional{*base + static_cast<uint64_t>(number_added(word))} : std::nullopt;
 }
 
 const std::optional<Addresses::Value>& Addresses::value_in(uint8_t number) const {

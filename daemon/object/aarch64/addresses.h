@@ -8,7 +8,9 @@
 
 namespace tracectl {
 
-// Words of 8 bytes in memory.
+inline constexpr unsigned kWordBytes = 8;
+
+// Words in memory.
 struct Words {
   uint64_t address = 0;
   unsigned count = 1;

@@ -12,8 +12,6 @@
 namespace tracectl {
 namespace {
 
-constexpr uint64_t kWordBytes = 8;
-
 void sort_once(std::vector<uint64_t>& addresses) {
   std::ranges::sort(addresses);
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());

@@ -201,6 +201,15 @@ std::optional<int64_t> relative_target(uint32_t word) {
   return std::nullopt;
 }
 
+std::optional<uint64_t> relative_address(uint32_t word, uint64_t address) {
+  constexpr uint64_t kPageBytes = 4096;
+  const auto distance =
+      static_cast<uint64_t>(signed_bits(word, 5, 19) * 4 + int64_t{bits(word, 29, 2)});
+  if (is(word, kAdr)) return address + distance;
+  if (is(word, kAdrp)) return (address & ~(kPageBytes - 1)) + distance * kPageBytes;
+  return std::nullopt;
+}
+
 bool is_call(uint32_t word) { return is(word, kBl) || is(word, kBlr) || is(word, kBlrAuth); }
 
 bool is_return(uint32_t word) {

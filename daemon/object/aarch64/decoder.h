@@ -15,6 +15,9 @@ std::optional<uint32_t> instruction_in(std::span<const uint8_t> bytes);
 // The distance from the instruction to the target of a direct jump or call; else nullopt.
 std::optional<int64_t> relative_target(uint32_t word);
 
+// The address that adr, or the address of the page that adrp, forms at an address; else nullopt.
+std::optional<uint64_t> relative_address(uint32_t word, uint64_t address);
+
 bool is_call(uint32_t word);
 // A return to the address in another register than x30 is one, too.
 bool is_indirect_jump(uint32_t word);

@@ -83,6 +83,10 @@ inline constexpr Encoding kAdrp{0x9f000000, 0x90000000};
 // add and sub of a number, 64 bits, which leave the flags alone; register 31 is the stack pointer.
 inline constexpr Encoding kAddNumber{0xff800000, 0x91000000};
 inline constexpr Encoding kSubNumber{0xff800000, 0xd1000000};
+constexpr int64_t number_added(uint32_t word) {
+  const int64_t number = int64_t{bits(word, 10, 12)} << (bits(word, 22, 1) != 0 ? 12 : 0);
+  return bits(word, 30, 1) != 0 ? -number : number;
+}
 inline constexpr Encoding kMoveRegister{0xffe0ffe0, 0xaa0003e0};  // orr xD, xzr, xM
 inline constexpr Encoding kCompareNumber{0x7f80001f, 0x7100001f};
 

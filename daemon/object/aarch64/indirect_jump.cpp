@@ -30,7 +30,6 @@ constexpr int kMostStepsBack = 64;
 constexpr int kMostStepsToBound = 32;
 constexpr int kMostRegisters = 16;  // for one jump; in a loop, moves can form a cycle
 constexpr size_t kMostEntries = 1024;
-constexpr uint64_t kPageBytes = 4096;
 
 constexpr Encoding kAddShifted{0xffe00000, 0x8b000000};   // add xD, xN, xM, lsl #number
 constexpr Encoding kAddExtended{0xffe00000, 0x8b200000};  // add xD, xN, wM, sxtb #number
@@ -163,15 +162,10 @@ class Origin {
     const auto write = last_write(number, index);
     if (!write) return std::nullopt;
     const uint32_t word = word_of(*write);
-    const uint64_t address = listing_[*write].address;
-    const int64_t distance = signed_bits(word, 5, 19) * 4 + int64_t{bits(word, 29, 2)};
-    if (is(word, kAdr)) return address + static_cast<uint64_t>(distance);
-    if (is(word, kAdrp))
-      return (address & ~(kPageBytes - 1)) + static_cast<uint64_t>(distance) * kPageBytes;
+    if (const auto formed = relative_address(word, listing_[*write].address)) return formed;
     if (!is(word, kAddNumber) || ++registers_followed_ > kMostRegisters) return std::nullopt;
     const auto base = address_in(base_register(word), *write);
-    const uint64_t number_added = uint64_t{bits(word, 10, 12)} << 12 * bits(word, 22, 1);
-    return base ? std::optional{*base + number_added} : std::nullopt;
+    return base ? std::optional{*base + static_cast<uint64_t>(number_added(word))} : std::nullopt;
   }
 
   std::optional<size_t> last_write(uint8_t number, size_t index) {

@@ -17,23 +17,15 @@ Height plus(Height height, int64_t bytes) {
   return sum > kMost || sum < -kMost ? std::nullopt : Height{sum};
 }
 
-// add and sub of a number, which moves between x29 and sp are, too.
-std::optional<int64_t> number_added(uint32_t word) {
-  const int64_t number = int64_t{bits(word, 10, 12)} << (bits(word, 22, 1) != 0 ? 12 : 0);
-  if (is(word, kAddNumber)) return number;
-  if (is(word, kSubNumber)) return -number;
-  return std::nullopt;
-}
-
 Height height_in(uint8_t number, const StackHeight& height) {
   if (number == kStackPointer) return height.bytes;
   return number == kFramePointer ? height.frame : std::nullopt;
 }
 
-// A sum of the stack or frame pointer and a number; not known for any other value.
+// A sum of the stack or frame pointer and a number, which moves between them are, too; not known for any other value.
 Height height_of_result(uint32_t word, const StackHeight& before) {
-  const auto added = number_added(word);
-  return added ? plus(height_in(base_register(word), before), -*added) : std::nullopt;
+  if (!is(word, kAddNumber) && !is(word, kSubNumber)) return std::nullopt;
+  return plus(height_in(base_register(word), before), -number_added(word));
 }
 
 // How far a load or store moves its base register, if it does.

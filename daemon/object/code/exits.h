@@ -29,9 +29,10 @@ struct Exit {
   uint64_t address = 0;  // of the instruction, in the file's own address space
   uint64_t target = 0;   // of the direct jumps, else 0
   ExitKind kind = ExitKind::ret;
-  uint8_t condition = 0;  // of a conditional one: the low 4 bits of the opcode (Intel SDM,
-                           // Jcc) or of the instruction (Arm ARM, B.cond)
-  uint8_t length = 0;     // bytes
+  // Of a conditional one: the low 4 bits of the opcode (Intel SDM, Jcc) or of the instruction (Arm
+  // ARM, B.cond).
+  uint8_t condition = 0;
+  uint8_t length = 0;  // bytes
   CostClass cost = CostClass::slow;
   const char* refusal = nullptr;  // why no probe can be placed on it, or null
 
