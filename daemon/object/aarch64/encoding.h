@@ -88,7 +88,7 @@ constexpr int64_t number_added(uint32_t word) {
   return bits(word, 30, 1) != 0 ? -number : number;
 }
 inline constexpr Encoding kMoveRegister{0xffe0ffe0, 0xaa0003e0};  // orr xD, xzr, xM
-inline constexpr Encoding kCompareNumber{0x7f80001f, 0x7100001f};
+inline constexpr Encoding kCompareNumber{0x7fc0001f, 0x7100001f};
 
 // ---- loads and stores ----
 

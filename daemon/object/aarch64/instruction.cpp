@@ -9,7 +9,7 @@
 
 // How the kernel handles the instruction under a uprobe: arm_probe_decode_insn() and aarch64_insn_is_steppable() in
 // arch/arm64/kernel/probes/decode-insn.c, with the masks of arch/arm64/include/asm/insn.h. Read in the source of Linux
-// 6.12 and later; not yet tried on a machine.
+// 6.12 to 6.18; not yet tried on a machine.
 //
 // - It simulates b, bl, b.cond, cbz, cbnz, tbz, tbnz, adr, adrp, br, blr and ret; nop only since 6.13 (before, it
 //   single-steps it).
