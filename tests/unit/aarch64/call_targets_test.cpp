@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <vector>
 
+#include "daemon/object/code/caller.h"
+#include "daemon/object/code/exits.h"
 #include "daemon/object/code/indirect_calls.h"
 #include "tests/support/a64_code.h"
 
@@ -305,6 +308,57 @@ TEST(A64IndirectCalls, AreNotThoseWithPointerAuthentication) {
                   0x56000000   // .inst 0x56000000
               })),
               IsEmpty());  // not all of it is code
+}
+
+uint32_t random_instruction(std::mt19937& random) {
+  static const std::vector<uint32_t> kKinds{
+      0x10000000,  // adr
+      0x90000000,  // adrp
+      0x91000000,  // add
+      0xf9400000,  // ldr
+      0x38606800,  // ldrb by index
+      0xb8a07800,  // ldrsw by index
+      0xf8607800,  // ldr by index
+      0x8b000000,  // add of registers
+      0x8b208800,  // add, sxtb #2
+      0xaa0003e0,  // mov
+      0xd61f0000,  // br
+      0xd63f0000,  // blr
+      0xa9bf7bfd,  // stp
+      0xa8c17bfd,  // ldp
+      0x71000c1f,  // cmp
+  };
+  const auto any = static_cast<uint32_t>(random());
+  switch (random() % 8) {  // with few registers, and short jumps
+    case 0: return 0x54000000 | any % 15 << 5 | (any >> 8) % 14;
+    case 1: return 0x14000000 | ((any % 15 - 7) & 0x03ffffff);
+    case 2: return any;
+    default: return kKinds[random() % kKinds.size()] | (any & (0x3u | 0x3u << 5 | 0x3u << 16));
+  }
+}
+
+// Each address found is in it.
+TEST(A64Code, MayBeAnything) {
+  std::mt19937 random{1};
+  const ReadFile read = [&](uint64_t, std::span<uint8_t> into) {
+    for (uint8_t& byte : into) byte = static_cast<uint8_t>(random() % 4 == 0 ? random() : 0);
+    return into.size();
+  };
+  for (int round = 0; round < 3000; ++round) {
+    Code code;
+    for (int i = 0; i < 40; ++i)
+      for (const uint8_t byte : words({random_instruction(random)})) code.push_back(byte);
+    if (round % 5 == 0) code.resize(code.size() - random() % 4);
+    const FunctionCode function{.body = {kBody, code}, .extent = Extent::whole};
+    call_targets(function);
+    slot_of(code);
+    words_below_caller(code, random() % 64);
+    for (const IndirectCall& call : indirect_calls(function, read))
+      EXPECT_LT(call.address - kBody, code.size());
+    const auto exits = find_exits(function, {.read = read});
+    if (!exits) continue;
+    for (const Exit& exit : *exits) EXPECT_LT(exit.address - kBody, code.size());
+  }
 }
 
 }  // namespace
