@@ -12,7 +12,7 @@
 #include "stdin_protocol.h"
 
 #ifdef __clang__
-#define KEPT __attribute__((noinline, used))
+#define KEPT __attribute__((noinline, minsize, used))
 #else
 #define KEPT __attribute__((noinline, noclone, used))
 #endif

@@ -145,7 +145,7 @@ TEST_P(Parameters, AreKnownByName) {
 
 TEST_P(Parameters, ACopyThatACompilerChangedHasNone) {
   for (const char* symbol : {"widths.constprop.0", "widths.isra.0", "widths.part.0", "widths.cold",
-                             "widths.lto_priv.0.isra.0"})
+                             "widths.specialized.1", "widths.lto_priv.0.isra.0"})
     EXPECT_FALSE(known_.under_name("widths", symbol)) << symbol;
   EXPECT_TRUE(known_.under_name("widths", "widths.lto_priv.0"));
 }
