@@ -2,6 +2,7 @@
 #include "tests/support/program.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -49,6 +50,15 @@ std::string test_folder() {
 }
 
 std::string target_path(const std::string& name) { return test_folder() + "/targets/" + name; }
+
+std::string installed_path(const std::string& pattern) {
+  glob_t found{};
+  if (::glob(pattern.c_str(), 0, nullptr, &found) != 0)
+    throw std::runtime_error("no " + pattern + ": scripts/install-deps installs it");
+  std::string path = found.gl_pathv[0];
+  ::globfree(&found);
+  return path;
+}
 
 Program::Program(const std::string& name, const std::vector<std::string>& arguments)
     : path_(name.starts_with('/') ? name : target_path(name)) {

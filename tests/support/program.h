@@ -21,6 +21,9 @@ std::string build_folder();
 // each, named by TRACECTL_TEST_FOLDER: a probe in all processes of a file must not see those of another.
 std::string test_folder();
 std::string target_path(const std::string& name);
+// A file of one of the packages in scripts/install-deps. The path may be a pattern of glob(3), because Debian's
+// releases differ in the versions in names. Throws if there is none.
+std::string installed_path(const std::string& pattern);
 
 class Program {
  public:

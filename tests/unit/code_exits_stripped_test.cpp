@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -114,11 +113,11 @@ Counts count(StrippedCode& code) {
 class ExitsOfStripped : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExitsOfStripped, AreKnownForMoreFunctionsByTheUnwindTable) {
-  ASSERT_EQ(access(GetParam(), R_OK), 0) << GetParam() << ": scripts/install-deps installs it";
-  StrippedCode code(GetParam());
-  ASSERT_FALSE(code.names_parts()) << GetParam() << " is not stripped";
+  const std::string path = on_kernel::installed_path(GetParam());
+  StrippedCode code(path);
+  ASSERT_FALSE(code.names_parts()) << path << " is not stripped";
   const Counts counts = count(code);
-  std::printf("%s: %zu functions, exits known of %zu, with the unwind table of %zu\n", GetParam(),
+  std::printf("%s: %zu functions, exits known of %zu, with the unwind table of %zu\n", path.c_str(),
               counts.functions, counts.without, counts.with);
   EXPECT_GT(counts.with, counts.without);
   EXPECT_EQ(counts.lost, 0u);
@@ -126,8 +125,8 @@ TEST_P(ExitsOfStripped, AreKnownForMoreFunctionsByTheUnwindTable) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Code, ExitsOfStripped,
-                         testing::Values("/usr/bin/python3.11",
-                                         "/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1",
+                         testing::Values("/usr/bin/python3",
+                                         "/usr/lib/x86_64-linux-gnu/libruby-3.?.so.3.?",
                                          "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"));
 
 }  // namespace
