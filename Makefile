@@ -5,6 +5,7 @@
 #   make check-all  the rest: the other end-to-end tests, lint of all files, sanitizers, mutants, fuzzing, the model, a soak
 #   make unit | kernel-test | e2e | lint | asan | mutants | fuzz | model     one of these stages
 #   make matrix | matrix-short     what Debian's kernels can do, in virtual machines: hours | minutes
+#   make debian13   builds with Debian 13's compilers and libraries, and runs the unit tests there
 #   make soak       ten minutes of switching probes in programs that must run on undisturbed; SOAK_SECONDS=
 #   make soak-upgrade      500 upgrades and 500 restarts of the package under load; UPGRADES=
 #   make soak-overload     an hour of too many events, clients and requests; OVERLOAD_SECONDS=
@@ -27,14 +28,14 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all build build-tests build-fuzz check check-all lint-changed nothing unit model asan kernel-test mutants e2e fuzz matrix matrix-short soak soak-upgrade soak-overload soak-growth bench demo install deb clean format lint check-includes check-format
+.PHONY: all build build-tests build-fuzz check check-all lint-changed nothing unit model asan kernel-test mutants e2e fuzz matrix matrix-short debian13 soak soak-upgrade soak-overload soak-growth bench demo install deb clean format lint check-includes check-format
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 # Long commands print their output as it comes.
-ifeq ($(filter check check-all bench demo unit asan kernel-test mutants e2e fuzz matrix matrix-short soak soak-upgrade soak-overload soak-growth,$(MAKECMDGOALS)),)
+ifeq ($(filter check check-all bench demo unit asan kernel-test mutants e2e fuzz matrix matrix-short debian13 soak soak-upgrade soak-overload soak-growth,$(MAKECMDGOALS)),)
 MAKEFLAGS += --output-sync=target
 endif
 
@@ -447,6 +448,10 @@ matrix: all $(kernel_bin) $(bench_bins)
 	@/usr/bin/python3 tests/matrix/run --document
 matrix-short: all $(bench_bins)
 	@/usr/bin/python3 tests/run matrix
+
+# In a Debian tree of its own.
+debian13:
+	@tests/debian13
 
 unit: $(targets) $(unit_bin)
 	@/usr/bin/python3 tests/run unit
