@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The packages of `make deb`: their contents, and that they are installed and removed without a trace."""
+"""The packages of `make deb` and of the spec for RPM: their contents, and what their installation, an upgrade and
+their removal do in a Debian with a systemd."""
 
 import json
 import os
@@ -14,13 +15,35 @@ import support
 from installed import dumps_in, newer_package
 
 PACKAGES = ['tracectl', 'tracectld', 'tracectl-exporters', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
-# Where dpkg, the journal and the tools for users log what they do.
-NOTED = ['/var/lib/dpkg', '/var/log', '/tmp', '/var/tmp', '/var/cache/ldconfig']
+# Where dpkg, rpm, the journal and the tools for users log what they do.
+NOTED = ['/var/lib/dpkg', '/root/.rpmdb', '/var/log', '/tmp', '/var/tmp', '/var/cache/ldconfig']
+RPMS = ['tracectl', 'tracectld', 'tracectl-exporters', 'libtracectl-usdt', 'libtracectl-usdt-devel']
+SPEC = support.ROOT / 'packaging/rpm/tracectl.spec'
+# In place of systemd's macros, which Debian does not have. Those do nothing if their commands fail, and read units
+# anew and restart them at the end of the transaction.
+MACROS = {
+    'systemd_post()': '[ $1 -ne 1 ] || systemctl --no-reload preset %{*}',
+    'systemd_preun()': '[ $1 -ne 0 ] || systemctl --no-reload disable --now %{*}',
+    'systemd_postun_with_restart()':
+        '[ $1 -lt 1 ] || { systemctl daemon-reload && systemctl try-restart %{*}; }',
+}
 
 
 def output_of(*command, **options):
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120,
                           **options).stdout
+
+
+def build_rpms(folder, release):
+    """The files of the packages that the spec makes of what is built here."""
+    spec = pathlib.Path(folder, 'tracectl.spec')
+    spec.write_text(re.sub(r'(?m)^(Release: *).*', rf'\g<1>{release}', SPEC.read_text()))
+    defined = {'_sourcedir': support.ROOT, '_topdir': folder, **MACROS}
+    options = [word for name, value in defined.items() for word in ('--define', f'{name} {value}')]
+    done = subprocess.run(['rpmbuild', '-bb', '--nodeps', *options, spec], capture_output=True, text=True,
+                          timeout=300)
+    assert done.returncode == 0, done.stderr
+    return sorted(pathlib.Path(folder, 'RPMS').glob(f'*/*-{release}.*.rpm'))
 
 
 def help_of(*words):
@@ -47,19 +70,11 @@ class Contents(unittest.TestCase):
 
     def test_the_spec_makes_packages_of_all_that_is_installed(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                ['rpmbuild', '-bb', '--nodeps', '--define', f'_sourcedir {support.ROOT}', '--define',
-                 f'_topdir {folder}', support.ROOT / 'packaging/rpm/tracectl.spec'],
-                capture_output=True, text=True, timeout=300)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            made = list(pathlib.Path(folder, 'RPMS').glob('*/*.rpm'))
+            made = build_rpms(folder, 1)
             version = output_of(support.TRACECTL, '--version').split()[-1]
+            kinds = {name: 'noarch' if name == 'tracectl-exporters' else 'x86_64' for name in RPMS}
             self.assertEqual({path.name for path in made},
-                             {f'{name}.rpm' for name in (
-                                 f'tracectl-{version}-1.x86_64', f'tracectld-{version}-1.x86_64',
-                                 f'tracectl-exporters-{version}-1.noarch',
-                                 f'libtracectl-usdt-{version}-1.x86_64',
-                                 f'libtracectl-usdt-devel-{version}-1.x86_64')})
+                             {f'{name}-{version}-1.{kind}.rpm' for name, kind in kinds.items()})
             self.check_they_install(folder, made)
 
     def check_they_install(self, folder, rpms):
@@ -151,8 +166,7 @@ class Completions(unittest.TestCase):
         self.check(self.in_zsh)
 
 
-@support.needs_root
-class Installed(unittest.TestCase):
+class Installation(unittest.TestCase):
     UNITS = ['tracectld.service', 'tracectl-prometheus.service', 'tracectl-otlp@s.service']
 
     def setUp(self):
@@ -191,7 +205,7 @@ class Installed(unittest.TestCase):
         """Runs the daemon, with a session, and the exporters."""
         self.run_there('tracectl', 'session', 'new', 's', '--saved', '--recorder', '1M')
         # As root, because then Python caches its bytecode.
-        self.run_there('tracectl-otlp', '--help')
+        self.run_there('env', 'PYTHONPATH=/usr/share/tracectl/python', 'python3', '-c', 'import tracectl')
         self.container.path('/etc/default/tracectl-otlp').write_text('OPTIONS="--trace-id tag"\n')
         self.run_there('systemctl', 'enable', '--now', *self.UNITS)
 
@@ -211,6 +225,9 @@ class Installed(unittest.TestCase):
         said = self.run_there('/tmp/runtime_probes', input='exit\n')
         self.assertTrue(said.startswith('ready'), said)
 
+
+@support.needs_root
+class Installed(Installation):
     def test_removed_they_leave_what_users_made_and_purged_nothing(self):
         files, users = self.files(), self.users()
         self.container.install(*map(container.package, PACKAGES))
@@ -267,6 +284,64 @@ class Installed(unittest.TestCase):
         target.stdin.flush()
         self.assertEqual(target.stdout.readline(), 'done\n')
         self.assertEqual(json.loads(target.stdout.readline())['calls'], 100)
+
+
+@support.needs_root
+class InstalledByRpm(Installation):
+    """By Debian's rpm, which knows none of the packages that ours need."""
+
+    def rpm(self, *words):
+        said = self.run_there('rpm', '--force-debian', '--nodeps', *words)
+        self.assertNotIn('scriptlet failed', said)  # it only warns of most of them
+
+    def packages(self, release):
+        """The packages of this release, as files in the container."""
+        with tempfile.TemporaryDirectory() as folder:
+            made = build_rpms(folder, release)
+            self.assertEqual(len(made), len(RPMS))
+            for rpm in made:
+                self.container.path('/root/' + rpm.name).write_bytes(rpm.read_bytes())
+        return ['/root/' + rpm.name for rpm in made]
+
+    def enabled(self):
+        """Our units that are started at boot."""
+        listed = self.run_there('systemctl', 'list-unit-files', '--no-legend', 'tracectl*', check=False)
+        return {line.split()[0] for line in listed.splitlines() if line.split()[1] == 'enabled'}
+
+    def left(self, before):
+        """The names of what is there and was not before, but for the packages' files."""
+        there = (line.split()[0] for line in self.files() - before)
+        return {name for name in there if not re.match(r'/root/|/etc/(passwd|group|shadow|gshadow)$', name)}
+
+    def test_removed_they_leave_what_users_made_and_the_daemon_s_user(self):
+        presets = self.container.path('/etc/systemd/system-preset')
+        presets.mkdir(parents=True, exist_ok=True)
+        (presets / '00-test.preset').write_text('enable tracectld.socket\nenable tracectl-prometheus.service\n'
+                                                'disable *\n')
+        files = self.files()
+        self.rpm('--install', *self.packages(1))
+        users = self.users()
+        self.assertIn('\ntracectld:', users[0])
+        self.assertIn('\ntracectl:', users[1])
+        self.assertIn('/run/tracectl', self.left(files))
+        self.assertEqual((self.enabled(), self.processes()),
+                         ({'tracectld.socket', 'tracectl-prometheus.service'}, []))
+        self.run_there('systemctl', 'start', 'tracectld.socket')
+        self.container.path('/etc/tracectl/tracectld.json').write_text('{"verbose": true}')
+        self.run_everything()
+        running, enabled = self.main_pids(), self.enabled()
+        self.assertNotIn(0, running)
+        self.rpm('--upgrade', *self.packages(2))
+        self.check_all_run_anew(running)
+        self.assertEqual(self.enabled(), enabled)
+        self.assertIn('s', self.run_there('tracectl', 'session', 'list').split())
+        self.rpm('--erase', *RPMS)
+        self.assertEqual((self.units('--state=active,activating,failed'), self.processes()), ([], []))
+        self.run_there('systemctl', 'daemon-reload')
+        self.assertEqual(self.units('--all'), [])
+        self.assertEqual(self.left(files), {'/etc/default/tracectl-otlp', '/etc/tracectl',
+                                            '/etc/tracectl/tracectld.json', '/var/lib/tracectl'})
+        self.assertEqual(self.users(), users)
 
 
 if __name__ == '__main__':

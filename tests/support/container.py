@@ -25,7 +25,7 @@ BUILD = ROOT / '.build'
 TREE = BUILD / 'debian'
 MADE_OF = BUILD / 'debian.made-of'  # outside the tree, so that an unfinished tree has none
 PROGRAMS = [BUILD / 'tracectld', BUILD / 'tracectl']
-PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'procps',
+PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'procps', 'rpm',
             'python3', 'python3-prometheus-client']  # dependencies that are not linked libraries
 MAKE_S = 600
 BOOT_S = 60
