@@ -26,6 +26,18 @@ static __always_inline void clear_string(struct string *string)
 	__builtin_memset(string, 0, sizeof(*string));
 }
 
+/*
+ * Comparisons of small numbers without a branch: 1 if true, else 0. The verifier would follow each branch in every
+ * step of a loop.
+ */
+static __always_inline __u64 is_less(__u64 a, __u64 b)
+{
+	__u64 difference = a - b;
+
+	checked_as_used(difference);	/* or the compiler would make it a branch */
+	return difference >> 63;
+}
+
 /* Up to `most` bytes of the string at an address of the program. */
 __on_its_own bool read_string(struct string *string, __u64 address, __u8 most)
 {
@@ -39,9 +51,10 @@ __on_its_own bool read_string(struct string *string, __u64 address, __u8 most)
 		return false;
 	/* The helper ends the string with a 0 within `most` bytes, so the last byte is read separately. */
 	length = bpf_probe_read_user_str(string->bytes, most, (const void *)address);
-	if (length < 1)
+	if (length < 0)
 		return false;
-	string->length = length - 1;
+	/* Older kernels return 0 for an empty string (mm/maccess.c, strncpy_from_user_nofault). */
+	string->length = length - is_less(0, length);
 	if (length == most && !bpf_probe_read_user(last, 1, (const void *)(address + most - 1)) &&
 	    last[0] && length <= TC_STR_LEN) {
 		string->bytes[(length - 1) & (TC_STR_LEN - 1)] = last[0];
@@ -92,18 +105,6 @@ __on_its_own bool equals(const struct string *string, const struct tc_text *text
 _Static_assert(sizeof(struct tc_text) == TC_TEXT_LEN + 1 &&
 		       __builtin_offsetof(struct tc_text, bytes) == 1,
 	       "a text is its length and its bytes, 64 together");
-
-/*
- * Comparisons of small numbers without a branch: 1 if true, else 0. The verifier would follow each branch in every
- * step of a loop.
- */
-static __always_inline __u64 is_less(__u64 a, __u64 b)
-{
-	__u64 difference = a - b;
-
-	checked_as_used(difference);	/* or the compiler would make it a branch */
-	return difference >> 63;
-}
 
 /* 0 after its end; no text contains a 0. */
 static __always_inline __u8 byte_of(const struct tc_text *text, __u64 at)
