@@ -11,7 +11,6 @@
 
 #include "bpf/abi.h"
 #include "daemon/base/mapping.h"
-#include "daemon/kernel/perf_uprobes.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -198,19 +197,10 @@ class RefusalSearch {
   std::vector<ArmFailure::Site> found_;
 };
 
-// Of the places that are armed for it.
-size_t count_of(const ArmRequest& request) {
-  size_t count = request.sites.size();
-  for (const ArmedSite& site : request.sites) count += site.exits.size();
-  return count;
-}
-
 }  // namespace
 
 std::variant<Link, ArmFailure> arm_sites(LongWork& closing, const Programs::OfWay& programs,
                                          const ArmRequest& request, const IgnoreHits& ignore) {
-  if (!has_uprobe_multi())
-    if (auto enough = can_open(count_of(request)); !enough) return ArmFailure{enough.error(), {}};
   std::vector<size_t> all(request.sites.size());
   std::iota(all.begin(), all.end(), size_t{0});
   std::optional<size_t> refused;

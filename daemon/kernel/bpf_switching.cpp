@@ -6,6 +6,7 @@
 #include "bpf/tracer.skel.h"
 #include "daemon/kernel/arm.h"
 #include "daemon/kernel/breakpoints.h"
+#include "daemon/kernel/perf_uprobes.h"
 
 namespace tracectl {
 
@@ -19,6 +20,10 @@ BpfSwitching::BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& 
       progress_(programs_.first()),
       fast_nops_(options.fast_nops) {
   attend_to(0);  // a former daemon may have died during a switch
+}
+
+Status BpfSwitching::prepare_arm(size_t places) {
+  return has_uprobe_multi() ? ok() : can_open(places);
 }
 
 std::variant<Link, ArmFailure> BpfSwitching::arm(const ArmRequest& request) {

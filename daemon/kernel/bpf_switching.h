@@ -27,6 +27,7 @@ class BpfSwitching final : public Switching {
   BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& shared,
                std::span<tc_spec> specs, Counters& counters, const Options& options);
 
+  Status prepare_arm(size_t places) override;
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override;
   bool link_filter_is_exact() const override { return link_filter_is_exact_; }
   bool disarms_one_by_one() const override { return !has_uprobe_multi(); }

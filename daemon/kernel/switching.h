@@ -49,6 +49,11 @@ class Switching {
   Switching(const Switching&) = delete;
   Switching& operator=(const Switching&) = delete;
 
+  // Whether there are descriptors for so many places; asked before the first of them is armed.
+  virtual Status prepare_arm(size_t places) {
+    (void)places;
+    return ok();
+  }
   // Arms every site of the request, or none.
   virtual std::variant<Link, ArmFailure> arm(const ArmRequest& request) = 0;
   // Whether only threads of its process hit a link with a filter.

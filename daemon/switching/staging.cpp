@@ -137,10 +137,12 @@ void Staging::plan_handover(SlotId slot, uint32_t incarnation) {
 
 // A link cannot shrink, grow or change its way. New slots, and slots whose way changes, get new links, one
 // for each file, filter and way. A link that loses some of its slots is replaced by one for those that
-// stay.
+// stay. Where each site takes a descriptor and a grace period of its own, each has a link of its own instead: then
+// taking one off arms and disarms no others.
 void Staging::plan_links() {
   std::set<uint32_t> losing;
-  std::map<std::tuple<dev_t, ino_t, pid_t, uint64_t, Way>, uint32_t> fresh;
+  std::map<std::tuple<dev_t, ino_t, pid_t, uint64_t, Way, SlotId>, uint32_t> fresh;
+  const bool alone = switching_.disarms_one_by_one();
   for (auto& [id, change] : changes_) {
     plan_way(id, change);
     const Slot& slot = slots_.by_id.at(id);
@@ -149,7 +151,7 @@ void Staging::plan_links() {
     if (!change.is_new && !changes_way) continue;
     const SlotKey& key = slot.key;
     uint32_t& incarnation =
-        fresh[{key.device, key.inode, key.filter, key.filter_birth, change.way}];
+        fresh[{key.device, key.inode, key.filter, key.filter_birth, change.way, alone ? id : 0}];
     if (!incarnation) incarnation = ++slots_.last_incarnation;
     if (changes_way) plan_handover(id, incarnation);
     change.link = incarnation;
@@ -226,6 +228,7 @@ void Staging::copy_active() {
 
 Status Staging::arm() {
   Stopwatch watch(phases_.arm);
+  if (auto room = switching_.prepare_arm(places_to_arm()); !room) return room;
   std::optional<Error> first_error;
   for (const auto& [incarnation, ids] : new_links_) {
     auto error = arm_one(incarnation, ids);
@@ -234,6 +237,19 @@ Status Staging::arm() {
   }
   if (first_error) return *first_error;
   return ok();
+}
+
+size_t Staging::places_to_arm() const {
+  size_t places = 0;
+  for (const auto& [incarnation, ids] : new_links_)
+    for (const SlotId id : ids) places += 1 + exits_of(id).size();
+  return places;
+}
+
+std::span<const ExitSite> Staging::exits_of(SlotId slot) const {
+  const Change& staged = changes_.at(slot);
+  if (!staged.returns || staged.way != Way::exits) return {};
+  return staged.returns->exits;
 }
 
 std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<SlotId>& ids) {
@@ -247,10 +263,7 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
                      .sites = {}};
   for (const SlotId id : ids) {
     const Slot& slot = slots_.by_id.at(id);
-    const auto& returns = changes_.at(id).returns;
-    const auto exits = returns && request.way == Way::exits ? std::span(returns->exits)
-                                                            : std::span<const ExitSite>();
-    request.sites.push_back({id, slot.key.offset, slot.key.semaphore, slot.nop5, exits});
+    request.sites.push_back({id, slot.key.offset, slot.key.semaphore, slot.nop5, exits_of(id)});
   }
   auto armed = switching_.arm(request);
   if (auto* link = std::get_if<Link>(&armed)) {

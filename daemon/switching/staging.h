@@ -28,6 +28,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "daemon/base/result.h"
@@ -122,6 +123,8 @@ class Staging {
   Status allocate_hooks();
   void write_staging();
   Status arm();
+  size_t places_to_arm() const;
+  std::span<const ExitSite> exits_of(SlotId slot) const;  // that are armed with it
   std::optional<Error> arm_one(uint32_t incarnation, const std::vector<SlotId>& ids);
   bool is_over(const ArmFailure& failure, const std::vector<SlotId>& ids) const;
   void disarm(const std::function<void()>& let_go);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -56,6 +57,8 @@ class FakeSwitching final : WithPlainMemory, public Switching {
   };
   Status can_wait = ok();
   bool exact_filter = true;
+  bool one_by_one = false;
+  size_t most_places = SIZE_MAX;            // to arm at once
   std::function<void()> at_switch = [] {};  // between staging and the store
   std::function<void()> at_wait = [] {};
 
@@ -80,7 +83,12 @@ class FakeSwitching final : WithPlainMemory, public Switching {
     links_.emplace(request.incarnation, Fd{ends[0]});
     return Link{long_work(), Fd{ends[1]}, request.incarnation};
   }
+  Status prepare_arm(size_t places) override {
+    if (places > most_places) return Error{Code::exhausted, "no descriptors"};
+    return ok();
+  }
   bool link_filter_is_exact() const override { return exact_filter; }
+  bool disarms_one_by_one() const override { return one_by_one; }
   Status write_spec(uint32_t, const tc_spec&) override { return ok(); }
   void forget_numbers() override { log.push_back("forget numbers"); }
   void activate(uint64_t epoch) override {

@@ -184,6 +184,21 @@ TEST_F(StagingTest, ALinkIsForOneFileAndOneProcess) {
   for (const ArmRequest& request : switching.armed) EXPECT_EQ(request.sites.size(), 2u);
 }
 
+// Each is disarmed on its own there, and takes long.
+TEST_F(StagingTest, WhereSitesAreDisarmedOneByOneTakingOneOffArmsAndDisarmsNoOther) {
+  switching.one_by_one = true;
+  commit([&](Staging& staging) {
+    for (uint64_t n = 1; n <= 3; ++n) must(staging.want(site(n), kOne, {hook(kOne, 10)}));
+  });
+  auto stay = switching.open_links();
+  EXPECT_EQ(stay.size(), 3u);
+  std::erase(stay, active(slot_of(site(2))).link);
+  switching.log.clear();
+  commit([&](Staging& staging) { staging.drop(slot_of(site(2)), kOne); });
+  EXPECT_THAT(switching.log, ElementsAre("switch", "wait, links open: 3"));
+  EXPECT_EQ(switching.open_links(), stay);
+}
+
 TEST_F(StagingTest, TheProcessIsComparedWhereTheLinkCannotBeTrusted) {
   const auto compared = [&](uint64_t n, pid_t filter) {
     commit(
@@ -238,6 +253,40 @@ TEST_F(StagingTest, ALinkThatWasMadeBeforeAnotherFailedIsClosed) {
     EXPECT_EQ(asked, 2u);  // after memory has run out, the third is not tried
   }
   EXPECT_EQ(state(), before);
+}
+
+TEST_F(StagingTest, NothingIsArmedIfThereIsNoRoomForAllOfIt) {
+  switching.one_by_one = true;
+  switching.most_places = 2;
+  set(1, {hook(kOne, 10)});
+  const State before = state();
+  {
+    Staging staging(switching, slots);
+    for (uint64_t n = 2; n <= 4; ++n) must(staging.want(site(n), kOne, {hook(kOne, 10)}));
+    const auto built = staging.build();
+    ASSERT_FALSE(built);
+    EXPECT_EQ(built.error().code, Code::exhausted);
+    EXPECT_EQ(switching.armed.size(), 1u);
+  }
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(StagingTest, WhereSitesAreDisarmedOneByOneAllThatAreRefusedAreFoundAtOnce) {
+  switching.one_by_one = true;
+  size_t asked = 0;
+  switching.refuse = [&](const ArmRequest&) -> std::optional<ArmFailure> {
+    if (++asked % 2 == 1) return std::nullopt;
+    return ArmFailure{Error{Code::unsupported, "refused"}, {{0, "this one"}}};
+  };
+  {
+    Staging staging(switching, slots);
+    for (uint64_t n = 1; n <= 4; ++n) must(staging.want(site(n), kOne, {hook(kOne, 10)}));
+    EXPECT_FALSE(staging.build());
+    ASSERT_EQ(staging.refused().size(), 2u);
+    EXPECT_EQ(staging.refused()[0].key, site(2).key);
+    EXPECT_EQ(staging.refused()[1].key, site(4).key);
+  }
+  EXPECT_TRUE(switching.open_links().empty());
 }
 
 TEST_F(StagingTest, ALinkThatCannotBeReplacedStays) {
