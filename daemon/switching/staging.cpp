@@ -338,9 +338,9 @@ uint64_t Staging::activate(const std::function<void()>& let_go,
     // replaced, the remaining programs of a hit must also have run, because they share the hit.
     Stopwatch watch(phases_.wait);
     switching_.wait_for_progress();
+    switching_.take_first_hits(first_hits_);  // while it is measured: hits go on
   }
   reached(Step::wait);
-  switching_.take_first_hits(first_hits_);
   disarm(let_go);
   end_handovers();
   retired();
