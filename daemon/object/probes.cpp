@@ -425,7 +425,7 @@ class UsdtFinder {
 
   Result<Placement> without_function(Bytes bytes, const Instruction& found) {
     if (is_header_site(bytes)) return place_in_header_site(nops_);
-    if (bytes[0] == 0x90 || leads_to_return(bytes)) return Placement{0, found.cost, found.length};
+    if (is_site_nop(bytes) || leads_to_return(bytes)) return Placement{0, found.cost, found.length};
     return Error{Code::unsupported,
                  is_nop5(bytes) ? "a 5-byte nop inside a function of unknown extent: a probe there "
                                   "can corrupt the red zone on some kernels; install the program's "

@@ -194,6 +194,9 @@ static void run_coroutines() {
 
 // ---- stacks that are moved ----
 
+static thread_local char* small_top;
+static thread_local char* great_top;
+
 #ifdef __x86_64__
 // Copies its caller's part of the stack, up to `top`, to another stack and continues there.
 asm(".pushsection .text\n"
@@ -208,9 +211,6 @@ asm(".pushsection .text\n"
     ".popsection\n");
 extern "C" void move_stack(char* from_top, char* to_top);
 extern "C" int on_stack(char* top, int (*function)());
-
-static thread_local char* small_top;
-static thread_local char* great_top;
 
 TRACED int calls_moved() {
   called("calls_moved");

@@ -21,8 +21,8 @@ std::optional<unsigned> words_below_caller(std::span<const uint8_t> function, ui
     return std::nullopt;
   for (uint64_t at = 0; at < offset; at += kInstructionBytes) {
     const auto word = instruction_in(function.subspan(at));
-    if (!word || leads_elsewhere(*word) || may_write(*word, kFramePointer) ||
-        may_write(*word, kLinkRegister))
+    if (!word || leads_elsewhere(*word) || may_write(*word, kFrameNumber) ||
+        may_write(*word, kLinkNumber))
       return std::nullopt;
   }
   return 0;

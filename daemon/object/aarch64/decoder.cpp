@@ -71,7 +71,7 @@ bool names(uint32_t word, uint8_t number) {
 bool hint_may_use(uint32_t hint, uint8_t number) {
   constexpr uint32_t kXpaclri = 7;
   constexpr uint32_t kChkfeat = 40;
-  if (number == kLinkRegister) return hint == kXpaclri || (hint >= 24 && hint <= 31);
+  if (number == kLinkNumber) return hint == kXpaclri || (hint >= 24 && hint <= 31);
   if (number == 16) return (hint >= 8 && hint <= 15) || hint == kChkfeat;
   if (number == 17) return hint >= 8 && hint <= 15;
   return number == 15 && hint == 39;  // pacm
@@ -162,8 +162,8 @@ std::optional<Capstone::Registers> registers_of(uint32_t word) {
 bool is_number(uint16_t reg, uint8_t number) {
   if (reg >= ARM64_REG_W0 && reg <= ARM64_REG_W30) return reg - ARM64_REG_W0 == number;
   if (reg >= ARM64_REG_X0 && reg <= ARM64_REG_X28) return reg - ARM64_REG_X0 == number;
-  return (reg == ARM64_REG_X29 && number == kFramePointer) ||
-         (reg == ARM64_REG_X30 && number == kLinkRegister);
+  return (reg == ARM64_REG_X29 && number == kFrameNumber) ||
+         (reg == ARM64_REG_X30 && number == kLinkNumber);
 }
 
 bool contains(std::span<const uint16_t> registers, uint8_t number) {
@@ -173,7 +173,7 @@ bool contains(std::span<const uint16_t> registers, uint8_t number) {
 bool may(Use use, uint32_t word, uint8_t number) {
   if (is(word, kHint)) return hint_may_use(hint_of(word), number);
   if (is(word, kSvc)) return number <= 8;  // arguments, result and number of a call of the kernel
-  if (is_call(word) && number == kLinkRegister) return true;
+  if (is_call(word) && number == kLinkNumber) return true;
   if (is_any(word, kUsesUnnamed)) return true;
   if (is_data_processing(word)) return data_processing_may(use, word, number);
   if (!names(word, number)) return false;
@@ -213,7 +213,7 @@ std::optional<uint64_t> relative_address(uint32_t word, uint64_t address) {
 bool is_call(uint32_t word) { return is(word, kBl) || is(word, kBlr) || is(word, kBlrAuth); }
 
 bool is_return(uint32_t word) {
-  return is(word, kRetAuth) || (is(word, kRet) && base_register(word) == kLinkRegister);
+  return is(word, kRetAuth) || (is(word, kRet) && base_register(word) == kLinkNumber);
 }
 
 bool is_indirect_jump(uint32_t word) {
@@ -221,13 +221,13 @@ bool is_indirect_jump(uint32_t word) {
 }
 
 bool writes_stack_pointer(uint32_t word) {
-  if (first_register(word) == kStackPointer && is_any(word, kStackPointerResults)) return true;
-  return base_register(word) == kStackPointer && is_any(word, kWritebacks);
+  if (first_register(word) == kStackNumber && is_any(word, kStackPointerResults)) return true;
+  return base_register(word) == kStackNumber && is_any(word, kWritebacks);
 }
 
 bool may_write(uint32_t word, uint8_t number) { return may(Use::write, word, number); }
 bool may_use(uint32_t word, uint8_t number) { return may(Use::any, word, number); }
 
-bool survives_calls(uint8_t number) { return number >= 19 && number <= kFramePointer; }
+bool survives_calls(uint8_t number) { return number >= 19 && number <= kFrameNumber; }
 
 }  // namespace tracectl

@@ -11,9 +11,9 @@ namespace tracectl {
 
 inline constexpr size_t kInstructionBytes = 4;
 
-inline constexpr uint8_t kFramePointer = 29;
-inline constexpr uint8_t kLinkRegister = 30;
-inline constexpr uint8_t kStackPointer = 31;  // or the zero register: it depends on the instruction
+inline constexpr uint8_t kFrameNumber = 29;
+inline constexpr uint8_t kLinkNumber = 30;
+inline constexpr uint8_t kStackNumber = 31;  // or the zero register: it depends on the instruction
 
 // The instructions that have these bits.
 struct Encoding {

@@ -52,7 +52,7 @@ class Search {
 
   void add(uint32_t word, uint64_t address) {
     const uint8_t target = base_register(word);
-    if (target != kStackPointer)
+    if (target != kStackNumber)
       found_.push_back({address, in_register(target), registers_.slot_of(target)});
   }
 

@@ -98,7 +98,7 @@ class Origin {
 
   // The source of a register's value before the step.
   IndirectJump of_register(uint8_t number, size_t index) {
-    if (number == kStackPointer || ++registers_followed_ > kMostRegisters) return {};
+    if (number == kStackNumber || ++registers_followed_ > kMostRegisters) return {};
     const auto write = last_write(number, index);
     if (!write) return {may_be_of_table() ? Leads::unknown : Leads::outside};
     if (listing_[*write].flow == Flow::call) return {number == 0 ? Leads::outside : Leads::unknown};

@@ -73,6 +73,11 @@ bool is_nop5(Bytes) { return false; }
 bool is_nop10(Bytes) { return false; }
 bool is_long_nop(Bytes) { return false; }
 
+bool is_site_nop(Bytes bytes) {
+  const auto instruction = instruction_in(bytes);
+  return instruction && is(*instruction, kNop);
+}
+
 bool is_header_site(Bytes bytes) {
   static constexpr std::array<uint8_t, 8> kSite{0x1f, 0x20, 0x03, 0xd5, 0xc0, 0x03, 0x5f, 0xd6};
   return bytes.size() >= kSite.size() && std::ranges::equal(bytes.first(kSite.size()), kSite);

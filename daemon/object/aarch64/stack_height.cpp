@@ -18,8 +18,8 @@ Height plus(Height height, int64_t bytes) {
 }
 
 Height height_in(uint8_t number, const StackHeight& height) {
-  if (number == kStackPointer) return height.bytes;
-  return number == kFramePointer ? height.frame : std::nullopt;
+  if (number == kStackNumber) return height.bytes;
+  return number == kFrameNumber ? height.frame : std::nullopt;
 }
 
 // A sum of the stack or frame pointer and a number, which moves between them are, too; not known for any other value.
@@ -52,7 +52,7 @@ StackHeight after(const CodeStep& step, const StackHeight& before) {
   if (!word) return {std::nullopt, std::nullopt};
   StackHeight now = before;
   if (writes_stack_pointer(*word)) now.bytes = height_after(*word, before);
-  if (may_write(*word, kFramePointer)) now.frame = height_of_result(*word, before);
+  if (may_write(*word, kFrameNumber)) now.frame = height_of_result(*word, before);
   return now;
 }
 

@@ -35,7 +35,7 @@ std::optional<CodeStep> step_at(uint64_t address, std::span<const uint8_t> bytes
   step.has_target = distance.has_value();
   if (distance) step.target = address + static_cast<uint64_t>(*distance);
   step.flow = flow_of(*word);
-  step.moves_stack = writes_stack_pointer(*word) || may_write(*word, kFramePointer);
+  step.moves_stack = writes_stack_pointer(*word) || may_write(*word, kFrameNumber);
   step.loads_by_index = loads_by_index(*word);
   return step;
 }
@@ -52,7 +52,7 @@ uint8_t condition_of(const CodeStep& step) {
 
 bool leaves_return_address_alone(const CodeStep& step) {
   const auto word = instruction_in(step.bytes);
-  return word && !is(*word, kSvc) && !writes_stack_pointer(*word) && !may_use(*word, kLinkRegister);
+  return word && !is(*word, kSvc) && !writes_stack_pointer(*word) && !may_use(*word, kLinkNumber);
 }
 
 }  // namespace tracectl

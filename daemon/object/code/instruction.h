@@ -34,6 +34,9 @@ bool is_nop10(std::span<const uint8_t> bytes);
 // refused, then depends on the kernel.
 bool is_long_nop(std::span<const uint8_t> bytes);
 
+// Whether they begin with the nop at which compilers place USDT probes: the shortest one.
+bool is_site_nop(std::span<const uint8_t> bytes);
+
 // Whether they are the nops and the return that are the site of a probe of <tracectl/usdt.h>: on
 // x86-64 nops of 1, 10 and 5 bytes, elsewhere one nop.
 bool is_header_site(std::span<const uint8_t> bytes);

@@ -153,6 +153,8 @@ Result<Instruction> decode_instruction(Bytes bytes, const Nops& nops) {
                      refusal_of(*decoded, code, nops)};
 }
 
+bool is_site_nop(Bytes bytes) { return !bytes.empty() && bytes[0] == 0x90; }
+
 bool is_nop5(Bytes bytes) {
   const auto decoded = decode_shape(bytes);
   return decoded && decoded->length == 5 && decoded->mnemonic == ZYDIS_MNEMONIC_NOP;

@@ -174,9 +174,9 @@ TEST_P(Decoder, AgreesWithObjdumpThroughAWholeLibrary) {
     EXPECT_EQ(step->target, step->has_target ? target_by_text(line) : 0) << line.text;
     const bool moves = writes_stack_pointer_by_text(line);
     EXPECT_EQ(writes_stack_pointer(line.word), moves) << line.text;
-    EXPECT_TRUE(step->moves_stack || !(moves || writes_by_text(line, kFramePointer))) << line.text;
+    EXPECT_TRUE(step->moves_stack || !(moves || writes_by_text(line, kFrameNumber))) << line.text;
     if (!seen.insert(line.word).second) continue;
-    for (uint8_t number = 0; number <= kLinkRegister; ++number) {
+    for (uint8_t number = 0; number <= kLinkNumber; ++number) {
       const bool writes = writes_by_text(line, number);
       const bool may = may_write(line.word, number);
       EXPECT_TRUE(may || !writes) << line.text << ": x" << +number;
