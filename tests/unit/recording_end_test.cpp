@@ -60,12 +60,6 @@ uint64_t count_given(std::span<const StreamItem> items) {
   return given;
 }
 
-std::shared_ptr<Recorder> recording_to(const Fd& file) {
-  auto recorder = Recorder::start(copy_of(file), Compression::none);
-  EXPECT_TRUE(recorder);
-  return *recorder;
-}
-
 Recorder::State ended(Recorder& recorder) {
   recorder.end();
   EXPECT_TRUE(recorder.wait_ms(60'000));
@@ -79,6 +73,14 @@ template <class Condition> void await(Condition&& condition) {
     ASSERT_LT(std::chrono::steady_clock::now(), end);
     std::this_thread::yield();
   }
+}
+
+// The file has its header, which the recorder's thread writes.
+std::shared_ptr<Recorder> recording_to(const Fd& file) {
+  auto recorder = Recorder::start(copy_of(file), Compression::none);
+  EXPECT_TRUE(recorder);
+  await([&] { return bytes_of(file).size() >= kFileHeaderBytes; });
+  return *recorder;
 }
 
 }  // namespace
