@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/sessions/hit_cost.h"
 
-#include <cpuid.h>
-
 #include <algorithm>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 namespace tracectl {
 namespace {
 
+#ifdef __x86_64__
 // Hypervisors announce themselves by a bit that no processor sets (Intel SDM, CPUID leaf 1, ECX 31).
 bool is_virtual_machine() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && ecx >> 31;
 }
+#else
+// Not told to programs elsewhere: the costs in a virtual machine are the higher ones.
+bool is_virtual_machine() { return true; }
+#endif
 
 // A return is single-stepped, a jump out of the function is emulated. It is not known by which one a call
 // leaves.

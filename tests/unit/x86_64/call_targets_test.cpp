@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint64_t kBody = 0x1000;
+constexpr uint64_t kAddress = 0x1000;
 
 Bytes bytes(const std::string& hex) {
   std::istringstream in{hex};
@@ -28,12 +28,12 @@ Bytes bytes(const std::string& hex) {
 
 CallTargets targets_of(const std::string& hex) {
   const Bytes code = bytes(hex);
-  return call_targets({.body = {kBody, code}, .extent = Extent::whole});
+  return call_targets({.body = {kAddress, code}, .extent = Extent::whole});
 }
 
 std::optional<uint64_t> slot_of(const std::string& hex) {
   const Bytes code = bytes(hex);
-  return slot_of_stub({kBody, code});
+  return slot_of_stub({kAddress, code});
 }
 
 TEST(CallTargets, AreWhereDirectCallsAndJumpsLead) {
@@ -63,7 +63,7 @@ TEST(CallTargets, AreThoseOfAllPartsAndNotBetweenThem) {
   const Bytes part = bytes("e8 7b 0f 00 00 e9 76 ff ff ff");  // call 0x2000; jmp 0x1000
   const CodeRange others[] = {{0x1080, part}};
   const auto found =
-      call_targets({.body = {kBody, body}, .extent = Extent::whole, .others = others});
+      call_targets({.body = {kAddress, body}, .extent = Extent::whole, .others = others});
   EXPECT_THAT(found.called, ElementsAre(0x2000));
 }
 
@@ -153,16 +153,16 @@ TEST(CallTargets, OfAnyBytesAreSortedAndOutside) {
     for (uint8_t& byte : code)
       byte = static_cast<uint8_t>(random() % 2 ? likely[random() % likely.size()] : random());
     const size_t cut = random() % (code.size() + 1);
-    const CodeRange other{kBody + cut, std::span{code}.subspan(cut)};
-    const auto found = call_targets({.body = {kBody, std::span{code}.first(cut)},
+    const CodeRange other{kAddress + cut, std::span{code}.subspan(cut)};
+    const auto found = call_targets({.body = {kAddress, std::span{code}.first(cut)},
                                      .extent = Extent::whole,
                                      .others = {&other, 1}});
     for (const auto* list : {&found.called, &found.loaded, &found.referred, &found.constants}) {
       ASSERT_TRUE(is_sorted_once(*list));
-      for (const uint64_t address : *list) ASSERT_GE(address - kBody, code.size());
+      for (const uint64_t address : *list) ASSERT_GE(address - kAddress, code.size());
     }
     ASSERT_TRUE(is_sorted_once(found.slots));
-    (void)slot_of_stub({kBody, code});
+    (void)slot_of_stub({kAddress, code});
   }
 }
 
