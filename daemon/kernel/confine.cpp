@@ -17,12 +17,18 @@
 namespace tracectl {
 namespace {
 
+#ifdef __x86_64__
+constexpr unsigned kArchitecture = AUDIT_ARCH_X86_64;
+#else
+constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
+#endif
+
 // A filter, because a process that already has a filter cannot enter the strict mode of seccomp; ours may have
 // one from systemd or from its container.
 int filter_system_calls() {
   std::array<sock_filter, 8> code{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 4),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 0, 4),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 3, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),

@@ -60,8 +60,8 @@ constexpr std::array kAllowed{SCMP_SYS(read),       SCMP_SYS(pread64),      SCMP
                               SCMP_SYS(getrandom),  SCMP_SYS(rt_sigreturn), SCMP_SYS(sysinfo)};
 
 // Libraries try these, and do without.
-constexpr std::array kRefused{SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(access),
-                              SCMP_SYS(readlink)};
+constexpr std::array kRefused{SCMP_SYS(open),      SCMP_SYS(openat),   SCMP_SYS(access),
+                              SCMP_SYS(faccessat), SCMP_SYS(readlink), SCMP_SYS(readlinkat)};
 
 struct Release {
   void operator()(void* filter) const { seccomp_release(filter); }
