@@ -9,8 +9,6 @@ import json
 import re
 import subprocess
 
-import support
-
 CALLS = 1000
 EVENTS = 100
 COMMITS = 20
@@ -163,18 +161,17 @@ end
 '''
 
 
-def step_offset():
+def step_offset(build):
     """Where changes_step lies in its file, which is mapped from its start."""
-    symbols = subprocess.run(['nm', support.target('changes')], capture_output=True, text=True, check=True).stdout
+    symbols = subprocess.run(['nm', build / 'targets/changes'], capture_output=True, text=True, check=True).stdout
     return '0x' + re.search(r'^(\w+) T changes_step$', symbols, re.M)[1]
 
 
-def files(step_file):
-    """By their paths in the virtual machine; `step_file` holds step_offset()."""
-    names = 'changes', 'hot_usdt', 'calls'
-    return {'/opt/tracectl': support.TRACECTL, '/opt/tracectld': support.TRACECTLD, '/opt/step': step_file,
-            '/opt/verifier': support.BUILD / 'bench/verifier',
-            **{f'/opt/{name}': support.target(name) for name in names}}
+def files(step_file, build):
+    """By their paths in the virtual machine; `step_file` holds step_offset(); `build`: the directory with the programs."""
+    return {'/opt/step': step_file, '/opt/verifier': build / 'bench/verifier',
+            **{f'/opt/{name}': build / name for name in ('tracectl', 'tracectld')},
+            **{f'/opt/{name}': build / 'targets' / name for name in ('changes', 'hot_usdt', 'calls')}}
 
 
 class Wrong(Exception):
@@ -202,8 +199,8 @@ class Look:
         return self.said.get(key.partition('.')[0] + '.error', 'no message')
 
     def finds(self, check):
-        """Whether doctor's verdict is yes."""
-        return {finding['name']: finding['result'] for finding in self.json('doctor')['checks']}[check] == 'yes'
+        """Whether doctor's verdict is yes; it has none of what the machine lacks."""
+        return {finding['name']: finding['result'] for finding in self.json('doctor')['checks']}.get(check) == 'yes'
 
     def counted(self, name):
         """The last line of a command that counts, and nothing was lost."""
