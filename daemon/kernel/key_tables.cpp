@@ -42,7 +42,7 @@ Fd make_table(tc_table table, uint32_t most_keys, unsigned cpu_count) {
 }
 
 // The map in which the programs find the table.
-const bpf_map* place_of(const tracer& skeleton, tc_table table) {
+bpf_map* place_of(const tracer& skeleton, tc_table table) {
   if (table == TC_TABLE_COUNTS) return skeleton.maps.counts;
   return table == TC_TABLE_SUMS ? skeleton.maps.sums : skeleton.maps.times;
 }
@@ -87,11 +87,15 @@ void add(const tc_time& part, tc_time& to) {
 
 }  // namespace
 
-Result<Fd> KeyTables::declare(tracer& skeleton, unsigned cpu_count) {
-  Fd one = make_table(TC_TABLE_TIMES, 1, cpu_count);
-  if (!one || bpf_map__set_inner_map_fd(skeleton.maps.times, one.get()) != 0)
-    return Error::from_errno("say what tables of times are like");
-  return one;
+Result<std::vector<Fd>> KeyTables::declare(tracer& skeleton, unsigned cpu_count) {
+  std::vector<Fd> declared;
+  for (const tc_table table : kTables) {
+    declared.push_back(make_table(table, 1, cpu_count));
+    const Fd& one = declared.back();
+    if (!one || bpf_map__set_inner_map_fd(place_of(skeleton, table), one.get()) != 0)
+      return Error::from_errno(std::string("say what the table is like of ") + kKeyTables[table]);
+  }
+  return declared;
 }
 
 KeyTables::KeyTables(const tracer& skeleton, unsigned cpu_count, DescriptorStore* store)

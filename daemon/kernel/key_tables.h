@@ -36,9 +36,10 @@ struct KeyTime {
 
 class KeyTables {
  public:
-  // Call it before the programs are loaded: it declares what kind of tables they will find. Keep the returned
-  // descriptor until they are loaded.
-  static Result<Fd> declare(tracer& skeleton, unsigned cpu_count);
+  // Call it before the programs are loaded: it declares what kind of tables they will find, by tables that are made like
+  // those. A declaration in the programs has types, and Linux 6.1 then takes no table of structures without types. Keep
+  // the returned descriptors until the programs are loaded.
+  static Result<std::vector<Fd>> declare(tracer& skeleton, unsigned cpu_count);
 
   // `skeleton` is loaded. `store` has the programs that a former daemon left, and their tables; null if the programs
   // are new. Both are borrowed.

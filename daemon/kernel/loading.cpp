@@ -106,8 +106,8 @@ Result<LoadedPrograms> load_programs(bool for_one_command, DescriptorStore* stor
   tracer& skeleton = *programs.skeleton;
   if (auto configured = configure(skeleton, cpu_count, for_one_command); !configured)
     return configured.error();
-  auto times = KeyTables::declare(skeleton, cpu_count);
-  if (!times) return times.error();
+  const auto tables = KeyTables::declare(skeleton, cpu_count);
+  if (!tables) return tables.error();
   if (store) {
     auto taken = take_tables(skeleton, *store);
     if (!taken) return taken.error();
