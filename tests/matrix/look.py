@@ -87,7 +87,7 @@ traced condition "call $CALLS" count uprobe:/opt/changes:changes_step --when 'ar
 end
 
 begin changes
-traced string 'texts 10' count uprobe:/opt/changes:changes_text --when 'str(arg0) == "text 3"'
+traced string 'texts 10' count uprobe:/opt/changes:changes_text --when 'str(arg0) == "text 3" && str(arg0 + 6) == ""'
 end
 
 begin hot_usdt
@@ -142,7 +142,9 @@ say commit.status $? $(cat /tmp/error)
 say byte.armed "$(byte)"
 echo "call {CALLS * COMMITS}" >&9
 for I in $(seq {COMMITS}); do
-  tracectl stage s set uprobe:/opt/changes:changes_step -p $PID --do "$([ $((I % 2)) = 0 ] && echo count || echo 'count by tid')"
+  SPEC=count
+  [ $((I % 2)) = 0 ] || SPEC='count by tid, sum(arg0)'
+  tracectl stage s set uprobe:/opt/changes:changes_step -p $PID --do "$SPEC"
   tracectl commit s >/dev/null 2>>/tmp/commit_errors
   echo "call $CALLS" >&9
 done
