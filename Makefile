@@ -123,7 +123,8 @@ client_src := $(filter-out client/main.cpp,$(wildcard client/*.cpp client/*/*.cp
 generator_main := $(wildcard usdt/generator/main.cpp)
 generator_src := $(filter-out usdt/generator/main.cpp,$(wildcard usdt/generator/*.cpp))
 runtime_src := $(wildcard usdt/runtime/*.c)
-unit_src := $(wildcard tests/unit/*_test.cpp tests/unit/$(machine)/*_test.cpp)
+# Others read programs of x86-64, or expect its registers.
+unit_src := $(wildcard tests/unit/$(machine)/*_test.cpp $(if $(CROSS),,tests/unit/*_test.cpp))
 kernel_test_src := $(wildcard tests/kernel/*_test.cpp)
 support_src := $(wildcard tests/support/*.cpp)
 fuzz_src := $(wildcard tests/fuzz/*_fuzz.cpp)
@@ -259,7 +260,7 @@ $(B)/obj/parts/%.o: $(B)/parts/%.cpp Makefile
 	$(V)$(CXX) $(cxx_flags) -Wno-subobject-linkage -MMD -MP -c $< -o $@
 
 # The fuzz targets once more, as functions with the names of their sources, for the unit test that runs their seeds.
-seeds_obj := $(patsubst tests/fuzz/%.cpp,$(B)/seeds/%.o,$(fuzz_src))
+seeds_obj := $(if $(CROSS),,$(patsubst tests/fuzz/%.cpp,$(B)/seeds/%.o,$(fuzz_src)))
 $(B)/seeds/%.o: tests/fuzz/%.cpp Makefile
 	$(call say,SEEDS,$<)
 	$(V)mkdir -p $(@D)
@@ -458,7 +459,7 @@ debian13:
 	@tests/debian13
 
 unit: $(targets) $(unit_bin)
-	@/usr/bin/python3 tests/run unit
+	@$(if $(CROSS),SYSROOT=$(SYSROOT) $(RUN) $(unit_bin),/usr/bin/python3 tests/run unit)
 asan: $(targets)
 	@/usr/bin/python3 tests/run asan
 model:
