@@ -284,7 +284,7 @@ MUTATIONS = [
              '    stack.frames.back().size_bytes = size_of_frame(stack_pointers, i);\n',
              '    stack.frames.back().size_bytes = size_of_frame(stack_pointers, i ? i - 1 : 0);\n', DEEPEST),
     Mutation('every-stack-is-the-threads-own', 'bpf/own_stack.bpf.h',
-             'if (!is_on(&stack, ctx->rsp))', 'if (false)', OTHER_STACK),
+             'if (!is_on(&stack, read_register(ctx, TC_STACK_POINTER)))', 'if (false)', OTHER_STACK),
     Mutation('deepest-outlives-a-restart', 'bpf/deepest.bpf.h',
              'depth->under != state->marks || ', '', DEEPEST_ANEW),
     Mutation('signed-compared-as-unsigned', 'bpf/machine.bpf.h',
