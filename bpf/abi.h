@@ -45,7 +45,8 @@ struct tc_hook {
 	__u8 session;		/* its records go into this session's rings */
 	/*
 	 * If the function has not set up its frame pointer: 1 + the number of words by which the
-	 * return address lies above the stack pointer. Otherwise 0.
+	 * return address lies above the stack pointer (on aarch64 1: the address is in x30).
+	 * Otherwise 0.
 	 */
 	__u8 words_below_caller;
 	__u32 layout;		/* number of its tc_layout, which locates its arguments */

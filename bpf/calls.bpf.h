@@ -9,6 +9,9 @@
  *  - or the address there is not the call's own.
  * If stacks are switched, as coroutines do, only the second tells: the calls of an inactive stack stay
  * open. The only stack that is recognized is the one that a thread began on (on_own_stack).
+ *
+ * On aarch64 the place is the stack pointer when the call begins, because the address is in a register; a function that
+ * calls another has moved it. There the second rule does not exist.
  */
 #ifndef TRACECTL_CALLS_BPF_H
 #define TRACECTL_CALLS_BPF_H

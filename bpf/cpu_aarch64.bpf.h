@@ -59,10 +59,13 @@ static __always_inline __u64 caller_without_frame(const bpf_user_pt_regs_t *ctx,
 	return ctx->regs[TC_LINK];
 }
 
-/* Without the code that signs a return address in its upper bits (Arm ARM, D8.10): user addresses have 48. */
-static __always_inline __u64 code_address(__u64 saved)
+/*
+ * A return address without its signature, which has the bits above those of addresses (Arm ARM, D8.10). `addresses`:
+ * how many the process has, a power of two.
+ */
+static __always_inline __u64 code_address(__u64 saved, __u64 addresses)
 {
-	return saved & ((1ULL << 48) - 1);
+	return saved & (addresses - 1);
 }
 
 /* ---- jumps by which functions end ---- */

@@ -56,7 +56,7 @@ static __always_inline __u64 caller_without_frame(const bpf_user_pt_regs_t *ctx,
 }
 
 /* A return address as a frame holds it. */
-static __always_inline __u64 code_address(__u64 saved)
+static __always_inline __u64 code_address(__u64 saved, __u64 addresses)
 {
 	return saved;
 }

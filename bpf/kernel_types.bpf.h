@@ -108,6 +108,7 @@ struct mm_struct___bitmap {
 
 struct mm_struct {
 	unsigned long start_stack;
+	unsigned long task_size;
 	struct maple_tree mm_mt;
 } __attribute__((preserve_access_index));
 

@@ -30,6 +30,11 @@ static __always_inline __u64 image_of_current(void)
 	return bpf_get_current_task_btf()->mm->start_stack;
 }
 
+static __always_inline __u64 code_address_here(__u64 saved)
+{
+	return code_address(saved, bpf_get_current_task_btf()->mm->task_size);
+}
+
 static __always_inline void begin_walk(struct walk *walk, bpf_user_pt_regs_t *ctx, __u8 words)
 {
 	__u64 stack = read_register(ctx, TC_STACK_POINTER);
@@ -40,7 +45,7 @@ static __always_inline void begin_walk(struct walk *walk, bpf_user_pt_regs_t *ct
 	walk->caller = 0;
 	walk->end = TC_WALK_LIMIT;
 	if (words)
-		walk->caller = code_address(caller_without_frame(ctx, words - 1));
+		walk->caller = code_address_here(caller_without_frame(ctx, words - 1));
 }
 
 static __always_inline bool next_frame(struct walk *walk)
@@ -66,7 +71,7 @@ static __always_inline bool next_frame(struct walk *walk)
 	}
 	walk->least = walk->frame_pointer + sizeof(saved);
 	walk->frame_pointer = saved[0];
-	walk->address = code_address(saved[1]);
+	walk->address = code_address_here(saved[1]);
 	return true;
 }
 

@@ -9,7 +9,7 @@ namespace tracectl {
 
 // Each starts with, or contains, the instruction of its name.
 enum class TrialFunction : uint8_t {
-  nop,             // a one-byte nop first
+  nop,             // the shortest nop first
   nop5,            // a 5-byte nop first
   red_zone,        // a leaf with a 5-byte nop while its red zone holds data
   nop10,           // first the 10-byte nop with a cs prefix, which uprobes refuse before Linux 7.2

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "daemon/object/code/machine.h"
 #include "daemon/object/code/pushed.h"
 
 namespace tracectl {
@@ -78,6 +79,9 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_trampoline(const FunctionCode& 
 Result<ReturnPlanner::Planned> ReturnPlanner::by_exits(const Function& function,
                                                        const FunctionCode& code,
                                                        const Placement& placed) {
+  if (is_called_without_frame(function.name))
+    return Error{Code::unsupported,
+                 "its returns cannot be told from those of its callers, which have no frame"};
   auto exits = exits_of(code);
   if (!exits)
     return Error{Code::unsupported,

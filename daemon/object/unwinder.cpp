@@ -54,6 +54,7 @@ struct Walk {
     const uint64_t at = address - stack->start;
     if (at < bytes.size() && bytes.size() - at >= sizeof(value)) {
       std::memcpy(&value, bytes.data() + at, sizeof(value));
+      value = without_signature(value, stack->image);
       return true;
     }
     missed = at < kLargestStack ? StackEnd::end_of_copy : StackEnd::unreadable;
@@ -95,7 +96,8 @@ bool set_registers(Dwfl_Thread* thread, void* walk) {
   const RawStack& stack = *static_cast<Walk*>(walk)->stack;
   std::array<Dwarf_Word, kRegisters> values{};
   for (size_t i = 0; i < values.size(); ++i)
-    values[dwarf_number_of(static_cast<Register>(i))] = stack.registers[i];
+    values[dwarf_number_of(static_cast<Register>(i))] =
+        without_signature(stack.registers[i], stack.image);
   dwfl_thread_state_register_pc(thread, stack.value_of(kInstructionPointer));
   return dwfl_thread_state_registers(thread, 0, values.size(), values.data());
 }

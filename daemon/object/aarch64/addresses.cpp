@@ -9,6 +9,8 @@
 namespace tracectl {
 namespace {
 
+constexpr size_t kMostAhead = 4096;  // targets of jumps; behind more nothing is known
+
 constexpr Encoding kLoadWord{0xffc00000, 0xf9400000};  // ldr xT, [base, #number]
 
 unsigned words_of(unsigned bytes) { return std::max(1u, bytes / kWordBytes); }
@@ -58,6 +60,7 @@ void Addresses::arrive(uint64_t address) {
     ahead_.erase(jumped);
   }
   is_reached_ = true;
+  if (!knows_all_jumps_) now_ = {};
 }
 
 void Addresses::pass(uint32_t word, uint64_t address) {
@@ -115,16 +118,22 @@ void Addresses::forget_written(uint32_t word) {
       now_[number].reset();
 }
 
+void Addresses::jump_to(uint64_t target) {
+  knows_all_jumps_ &= ahead_.size() < kMostAhead;
+  if (!knows_all_jumps_) {
+    ahead_.clear();
+    return;
+  }
+  const auto [at, is_first] = ahead_.try_emplace(target, now_);
+  if (is_first) return;
+  for (size_t i = 0; i < kRegisters; ++i)
+    if (at->second[i] != now_[i]) at->second[i].reset();
+}
+
 // What is behind a return is reached from elsewhere, mostly with the registers of another path.
 void Addresses::leave(uint32_t word, uint64_t address) {
   const auto distance = is_call(word) ? std::nullopt : relative_target(word);
-  if (distance && *distance > 0) {
-    const uint64_t target = address + static_cast<uint64_t>(*distance);
-    const auto [at, is_first] = ahead_.try_emplace(target, now_);
-    if (!is_first)
-      for (size_t i = 0; i < kRegisters; ++i)
-        if (at->second[i] != now_[i]) at->second[i].reset();
-  }
+  if (distance && *distance > 0) jump_to(address + static_cast<uint64_t>(*distance));
   const bool returns = is_return(word) || is_indirect_jump(word);
   if (returns) now_ = {};
   is_reached_ = !returns && !is(word, kB);

@@ -50,11 +50,13 @@ class Addresses {
   std::optional<Value> result_of(uint32_t word, uint64_t address) const;
   void forget_written(uint32_t word);
   void leave(uint32_t word, uint64_t address);
+  void jump_to(uint64_t target);
   void meet(const State& other);
 
   State now_{};
   bool is_reached_ = true;           // from the instruction before
   std::map<uint64_t, State> ahead_;  // at the targets of jumps
+  bool knows_all_jumps_ = true;
 };
 
 }  // namespace tracectl

@@ -4,6 +4,7 @@
 // the classes of x86-64, which are the same for numbers, pointers and structs of integers. Structs with floating-point
 // members and long ones are passed in ways that it does not tell apart here (in vector registers if all members are of
 // one such type, else by address or in integer registers), so no later place is certain.
+// Nor behind a struct of a great alignment: that of its members counts, and not what is declared of the struct itself.
 #include "daemon/object/code/calling_convention.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ uint64_t rounded_up(uint64_t value, uint64_t unit) { return (value + unit - 1) /
 bool is_understood(const Passing& wanted) {
   if (wanted.way == Passing::Way::unknown || wanted.way == Passing::Way::nothing) return false;
   const bool is_long = wanted.way == Passing::Way::stack;
-  if (wanted.is_aggregate) return !is_long && wanted.vector_registers == 0;
+  if (wanted.is_aggregate)
+    return !is_long && wanted.vector_registers == 0 && wanted.alignment < kQuadword;
   const bool is_complex = wanted.vector_registers > 0 && wanted.alignment != wanted.size_bytes;
   return !is_complex && wanted.size_bytes <= kQuadword;
 }

@@ -68,6 +68,7 @@ inline constexpr Encoding kHlt{0xffe0001f, 0xd4400000};
 inline constexpr Encoding kDcps{0xffe0001c, 0xd4a00000};
 inline constexpr Encoding kUdf{0xffff0000, 0x00000000};
 inline constexpr Encoding kSystem{0xff000000, 0xd5000000};
+inline constexpr Encoding kMemoryCopy{0x3b200c00, 0x19000400};  // cpyp, setm... (FEAT_MOPS)
 inline constexpr Encoding kHint{0xfffff01f, 0xd503201f};
 inline constexpr Encoding kNop{0xffffffff, 0xd503201f};
 inline constexpr Encoding kMsrImmediate{0xfff8f01f, 0xd500401f};

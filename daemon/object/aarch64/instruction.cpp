@@ -50,13 +50,16 @@ const char* refusal_of(uint32_t word) {
     return "the kernel would run it in another place, and its target is relative to its own";
   if (is(word, kLiteral)) return "the kernel accepts no load relative to the instruction";
   if (is(word, kExclusive)) return "the kernel accepts no exclusive access";
+  if (is(word, kMemoryCopy))
+    return "it is a third of a copy, which kernels refuse or break (memory copy instructions)";
   if (is_refused(word)) return "the kernel refuses this instruction";
   return nullptr;
 }
 
+// Not nop: it is simulated since Linux 6.13 only, and the dearer is told.
 CostClass cost_of(uint32_t word) {
-  const bool simulated = is(word, kNop) || relative_target(word) || is(word, kAdr) ||
-                         is(word, kAdrp) || is(word, kBr) || is(word, kBlr) || is(word, kRet);
+  const bool simulated = relative_target(word) || is(word, kAdr) || is(word, kAdrp) ||
+                         is(word, kBr) || is(word, kBlr) || is(word, kRet);
   return simulated ? CostClass::normal : CostClass::slow;
 }
 

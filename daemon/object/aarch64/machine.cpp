@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include <bit>
 #include <cstring>
 
 namespace tracectl {
@@ -36,6 +37,18 @@ unsigned dwarf_number_of(Register reg) { return static_cast<unsigned>(reg); }
 std::optional<Register> register_of_dwarf(uint64_t number) {
   if (number > kStackPointerOfDwarf) return std::nullopt;
   return static_cast<Register>(number);
+}
+
+// Arm ARM, D8.10, "Pointer authentication": the signature has the bits above those of addresses, but bit 55.
+uint64_t without_signature(uint64_t address, uint64_t highest) {
+  constexpr uint64_t kOfKernel = uint64_t{1} << 55;
+  if (highest == 0 || address & kOfKernel) return address;
+  return address & (std::bit_ceil(highest) - 1);
+}
+
+// clang -Oz moves code that functions have in common into such functions.
+bool is_called_without_frame(std::string_view name) {
+  return name.starts_with("OUTLINED_FUNCTION_");
 }
 
 Relocation relocation_of(uint64_t type) {

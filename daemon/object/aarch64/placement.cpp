@@ -12,7 +12,7 @@ Result<Placement> place_entry(const FunctionCode& function, const Nops& nops) {
   return place(function.body.bytes, 0, nops);
 }
 
-Placement place_in_header_site(const Nops&) { return {0, CostClass::normal, kInstructionBytes}; }
+Placement place_in_header_site(const Nops&) { return {0, CostClass::slow, kInstructionBytes}; }
 
 Status nop5_is_safe(const FunctionCode&, uint64_t offset) {
   return Error{Code::invalid, "there is no 5-byte nop at +" + std::to_string(offset)};

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "daemon/model/register.h"
 
@@ -23,6 +24,14 @@ std::string text_of_stack_place(uint64_t offset);
 // x86-64 only.
 unsigned dwarf_number_of(Register reg);
 std::optional<Register> register_of_dwarf(uint64_t number);
+
+// A return address without the signature that a machine may put into the bits that addresses of programs do not use;
+// `highest`: the beginning of the process's stack, which lies at the end of its address space.
+uint64_t without_signature(uint64_t address, uint64_t highest);
+
+// Whether compilers call the function from code that keeps its own return address in a register meanwhile. Such a
+// caller and the function have the same place on the stack.
+bool is_called_without_frame(std::string_view name);
 
 // What the dynamic linker writes into a word.
 enum class Relocation {

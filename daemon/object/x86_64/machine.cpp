@@ -37,6 +37,10 @@ std::optional<Register> register_of_dwarf(uint64_t number) {
   return is_general(reg) ? std::optional{reg} : std::nullopt;
 }
 
+uint64_t without_signature(uint64_t address, uint64_t) { return address; }
+
+bool is_called_without_frame(std::string_view) { return false; }
+
 Relocation relocation_of(uint64_t type) {
   switch (type) {
     case R_X86_64_RELATIVE: return Relocation::relative;

@@ -19,13 +19,13 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Code = std::vector<uint8_t>;
 
-constexpr uint64_t kBody = 0x1000;
+constexpr uint64_t kAddress = 0x1000;
 
 CallTargets targets_of(const Code& code) {
-  return call_targets({.body = {kBody, code}, .extent = Extent::whole});
+  return call_targets({.body = {kAddress, code}, .extent = Extent::whole});
 }
 
-std::optional<uint64_t> slot_of(const Code& code) { return slot_of_stub({kBody, code}); }
+std::optional<uint64_t> slot_of(const Code& code) { return slot_of_stub({kAddress, code}); }
 
 TEST(A64CallTargets, AreWhereDirectCallsAndJumpsLead) {
   EXPECT_THAT(targets_of(words({
@@ -245,7 +245,7 @@ TEST(A64SlotOfStub, IsNoneInOtherCode) {
 }
 
 std::vector<IndirectCall> calls_of(const Code& code) {
-  return indirect_calls({.body = {kBody, code}, .extent = Extent::whole},
+  return indirect_calls({.body = {kAddress, code}, .extent = Extent::whole},
                         [](uint64_t, std::span<uint8_t>) { return size_t{0}; });
 }
 
@@ -349,15 +349,15 @@ TEST(A64Code, MayBeAnything) {
     for (int i = 0; i < 40; ++i)
       for (const uint8_t byte : words({random_instruction(random)})) code.push_back(byte);
     if (round % 5 == 0) code.resize(code.size() - random() % 4);
-    const FunctionCode function{.body = {kBody, code}, .extent = Extent::whole};
+    const FunctionCode function{.body = {kAddress, code}, .extent = Extent::whole};
     call_targets(function);
     slot_of(code);
     words_below_caller(code, random() % 64);
     for (const IndirectCall& call : indirect_calls(function, read))
-      EXPECT_LT(call.address - kBody, code.size());
+      EXPECT_LT(call.address - kAddress, code.size());
     const auto exits = find_exits(function, {.read = read});
     if (!exits) continue;
-    for (const Exit& exit : *exits) EXPECT_LT(exit.address - kBody, code.size());
+    for (const Exit& exit : *exits) EXPECT_LT(exit.address - kAddress, code.size());
   }
 }
 
