@@ -17,7 +17,8 @@
 #   make deb        packages of Debian, in .build/deb
 #
 #   make CROSS=aarch64-linux-gnu [GOAL]     the same for another machine, in .build/aarch64-linux-gnu, with Debian's
-#                   cross compiler and a tree of that machine's libraries (scripts/sysroot)
+#                   cross compiler and a tree of that machine's libraries (scripts/install-deps cross).
+#                   GOAL: all, build, install, unit, matrix-short or clean
 #
 # Everything is built under .build/. Sources are found by wildcard: a new file needs no line here.
 
@@ -42,11 +43,17 @@ endif
 # The machine that is built for.
 CROSS :=
 machine := $(if $(CROSS),$(firstword $(subst -, ,$(CROSS))),$(shell uname -m))
+is_x86_64 := $(filter x86_64,$(machine))
 B := .build$(addprefix /,$(CROSS))
 SYSROOT := $(if $(CROSS),$(CURDIR)/$(B)/sysroot)
 
-# Install packages first, because pkg-config is asked below.
 goals := $(or $(MAKECMDGOALS),all)
+ifneq ($(CROSS),)
+cannot_cross := $(filter check check-all lint lint-changed asan kernel-test mutants e2e fuzz model matrix soak soak-% bench demo deb,$(goals))
+$(if $(cannot_cross),$(error $(cannot_cross): not for another machine; see the top of the Makefile))
+endif
+
+# Install packages first, because pkg-config is asked below.
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
 ifneq ($(filter check check-all matrix matrix-short soak soak-upgrade soak-overload soak-growth bench demo,$(goals)),)
 needs := all
@@ -124,15 +131,15 @@ generator_main := $(wildcard usdt/generator/main.cpp)
 generator_src := $(filter-out usdt/generator/main.cpp,$(wildcard usdt/generator/*.cpp))
 runtime_src := $(wildcard usdt/runtime/*.c)
 # Others read programs of x86-64, or expect its registers.
-unit_src := $(wildcard tests/unit/$(machine)/*_test.cpp $(if $(CROSS),,tests/unit/*_test.cpp))
+unit_src := $(wildcard tests/unit/$(machine)/*_test.cpp $(if $(is_x86_64),tests/unit/*_test.cpp))
 kernel_test_src := $(wildcard tests/kernel/*_test.cpp)
 support_src := $(wildcard tests/support/*.cpp)
 fuzz_src := $(wildcard tests/fuzz/*_fuzz.cpp)
 bench_src := $(wildcard tests/bench/*.cpp)
 soak_src := $(wildcard tests/soak/*.cpp)
 # Most programs to trace have instructions of x86-64. Those that tests/matrix/run starts on other machines have none.
-target_src := $(if $(CROSS),$(addprefix tests/targets/,changes.c hot_usdt.c calls.cpp),\
-	$(wildcard tests/targets/*.c tests/targets/*.cpp))
+target_src := $(if $(is_x86_64),$(wildcard tests/targets/*.c tests/targets/*.cpp),\
+	$(addprefix tests/targets/,changes.c hot_usdt.c calls.cpp))
 
 # The sources that call reached(), directly or by an inline member of Switch. The test build compiles its own.
 step_src := daemon/switching/staging.cpp daemon/sessions/switches.cpp
@@ -178,7 +185,7 @@ kernel_bin := $(if $(kernel_test_src),$(B)/kernel-tests)
 test_daemon := $(B)/test/tracectld
 fuzz_bins := $(patsubst tests/fuzz/%.cpp,$(B)/fuzz/%,$(fuzz_src))
 soak_bin := $(if $(soak_src),$(B)/soak)
-# Series from the first that has all that the programs need.
+# Kernels of other machines: the first has all that the programs need.
 MATRIX_OF_OTHERS := 6.12 6.18 7.2
 bench_bins := $(patsubst tests/bench/%.cpp,$(B)/bench/%,$(bench_src))
 
@@ -260,7 +267,7 @@ $(B)/obj/parts/%.o: $(B)/parts/%.cpp Makefile
 	$(V)$(CXX) $(cxx_flags) -Wno-subobject-linkage -MMD -MP -c $< -o $@
 
 # The fuzz targets once more, as functions with the names of their sources, for the unit test that runs their seeds.
-seeds_obj := $(if $(CROSS),,$(patsubst tests/fuzz/%.cpp,$(B)/seeds/%.o,$(fuzz_src)))
+seeds_obj := $(if $(is_x86_64),$(patsubst tests/fuzz/%.cpp,$(B)/seeds/%.o,$(fuzz_src)))
 $(B)/seeds/%.o: tests/fuzz/%.cpp Makefile
 	$(call say,SEEDS,$<)
 	$(V)mkdir -p $(@D)
