@@ -65,7 +65,7 @@ class Machine:
 
 AMD64 = Machine('amd64', 'qemu-system-x86_64', ['-serial', 'chardev:{}'], 'ttyS1',
                 'console=ttyS0 no_timer_check tsc=reliable')
-# Without its pointer authentication, which takes the emulator most of its time.
+# With a cheaper algorithm for pointer authentication, which else takes the emulator most of its time.
 ARM64 = Machine('arm64', 'qemu-system-aarch64', ['-device', 'pci-serial,chardev={}'], 'ttyS0', 'console=ttyAMA0',
                 ('-machine', 'virt', '-cpu', 'max,pauth-impdef=on'))
 
