@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/object/call_graph.h"
+#include "daemon/object/code/sorted.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,11 +13,6 @@ constexpr unsigned kFar = std::numeric_limits<unsigned>::max();
 
 // The limit for code and data to be read. Symbols may overlap, so the file's size is no bound.
 constexpr uint64_t kMostBytes = 256 << 20;
-
-template <class T> void sort_once(std::vector<T>& list) {
-  std::ranges::sort(list);
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-}
 
 }  // namespace
 

@@ -7,15 +7,11 @@
 #include "daemon/object/aarch64/addresses.h"
 #include "daemon/object/aarch64/decoder.h"
 #include "daemon/object/aarch64/encoding.h"
+#include "daemon/object/code/sorted.h"
 
 // No constants: compilers form the addresses of a file that is linked to run at a fixed address as in any other.
 namespace tracectl {
 namespace {
-
-void sort_once(std::vector<uint64_t>& addresses) {
-  std::ranges::sort(addresses);
-  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
-}
 
 class Reading {
  public:
@@ -69,14 +65,7 @@ class Reading {
   }
 
   void add_outside(uint64_t address, std::vector<uint64_t>& list) {
-    if (!is_inside(address)) list.push_back(address);
-  }
-
-  bool is_inside(uint64_t address) const {
-    const auto holds = [&](const CodeRange& range) {
-      return address - range.address < range.bytes.size();
-    };
-    return holds(function_.body) || std::ranges::any_of(function_.others, holds);
+    if (!function_.contains(address)) list.push_back(address);
   }
 
   const FunctionCode& function_;

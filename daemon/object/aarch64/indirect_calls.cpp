@@ -40,14 +40,10 @@ class Search {
       const uint64_t address = range.address + position;
       registers_.arrive(address);
       if (!word) continue;
-      if (is_indirect_call(*word) || (is(*word, kBr) && leads_out(address))) add(*word, address);
+      if (is_indirect_call(*word) || (is(*word, kBr) && jump_leads_out(*listing_, address, read_)))
+        add(*word, address);
       registers_.pass(*word, address);
     }
-  }
-
-  bool leads_out(uint64_t address) const {
-    const auto step = listing_->at(address);
-    return step && indirect_jump(*listing_, *step, read_).leads == Leads::outside;
   }
 
   void add(uint32_t word, uint64_t address) {

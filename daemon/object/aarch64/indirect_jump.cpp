@@ -6,6 +6,7 @@
 
 #include "daemon/object/aarch64/decoder.h"
 #include "daemon/object/aarch64/encoding.h"
+#include "daemon/object/code/sorted.h"
 
 // All indirect jumps of this machine go through a register. As on x86-64, the source of the address tells a switch (or
 // computed goto) from a call through a pointer in tail position.
@@ -237,8 +238,7 @@ class Origin {
       if (!step) break;
       steps.push_back(*step);
     }
-    std::ranges::sort(steps);
-    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    sort_once(steps);
     return steps;
   }
 

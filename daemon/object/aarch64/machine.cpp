@@ -42,8 +42,9 @@ std::optional<Register> register_of_dwarf(uint64_t number) {
 // Arm ARM, D8.10, "Pointer authentication": the signature has the bits above those of addresses, but bit 55.
 uint64_t without_signature(uint64_t address, uint64_t highest) {
   constexpr uint64_t kOfKernel = uint64_t{1} << 55;
-  if (highest == 0 || address & kOfKernel) return address;
-  return address & (std::bit_ceil(highest) - 1);
+  const auto width = std::bit_width(highest);
+  if (width == 0 || width == 64 || address & kOfKernel) return address;
+  return address & ((uint64_t{1} << width) - 1);
 }
 
 // clang -Oz moves code that functions have in common into such functions.

@@ -28,4 +28,7 @@ struct IndirectJump {
 // The target of the jump through a register or memory at a step, from the code that computes it.
 IndirectJump indirect_jump(const Listing& listing, size_t step, const ReadFile& read);
 
+// Whether the jump at this address certainly leads to another function.
+bool jump_leads_out(const Listing& listing, uint64_t address, const ReadFile& read);
+
 }  // namespace tracectl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/object/code/placement.h"
 
+#include <algorithm>
 #include <string>
 
 #include "daemon/object/code/instruction.h"
@@ -37,6 +38,13 @@ Status check_boundary(std::span<const uint8_t> function, uint64_t offset) {
 }
 
 }  // namespace
+
+bool FunctionCode::contains(uint64_t address) const {
+  const auto holds = [&](const CodeRange& range) {
+    return address - range.address < range.bytes.size();
+  };
+  return holds(body) || std::ranges::any_of(others, holds);
+}
 
 Result<Placement> place(std::span<const uint8_t> function, uint64_t offset, const Nops& nops) {
   if (offset >= function.size())

@@ -25,6 +25,8 @@ struct FunctionCode {
   Extent extent = Extent::unknown;
   std::span<const CodeRange> others =
       {};  // further code that can jump into it, such as its .cold part
+
+  bool contains(uint64_t address) const;
 };
 
 struct Placement {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/object/code/sorted.h"
 #include "daemon/object/x86_64/decoder.h"
 
 namespace tracectl {
@@ -59,11 +60,6 @@ uint64_t words_moved(const ZydisDecodedInstruction& instruction) {
     case 0x6f: return instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? 2 : 4;
     default: return 1;
   }
-}
-
-void sort_once(std::vector<uint64_t>& addresses) {
-  std::ranges::sort(addresses);
-  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
 }
 
 class Reading {
@@ -130,14 +126,7 @@ class Reading {
   }
 
   void add_outside(uint64_t address, std::vector<uint64_t>& list) {
-    if (!is_inside(address)) list.push_back(address);
-  }
-
-  bool is_inside(uint64_t address) const {
-    const auto holds = [&](const CodeRange& range) {
-      return address - range.address < range.bytes.size();
-    };
-    return holds(function_.body) || std::ranges::any_of(function_.others, holds);
+    if (!function_.contains(address)) list.push_back(address);
   }
 
   const FunctionCode& function_;

@@ -83,13 +83,8 @@ class Search {
   }
 
   bool is_wanted(const ZydisDecodedInstruction& instruction, uint64_t address) const {
-    if (is_indirect_jump(instruction)) return leads_out(address);
+    if (is_indirect_jump(instruction)) return jump_leads_out(*listing_, address, read_);
     return is_call(instruction) && !relative_target(instruction);
-  }
-
-  bool leads_out(uint64_t address) const {
-    const auto step = listing_->at(address);
-    return step && indirect_jump(*listing_, *step, read_).leads == Leads::outside;
   }
 
   void add(std::span<const uint8_t> bytes, uint64_t address) {

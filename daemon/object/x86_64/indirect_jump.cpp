@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "daemon/object/code/sorted.h"
 #include "daemon/object/x86_64/decoder.h"
 
 // A jump through a register is compiled from a switch (or computed goto), or from a call through a
@@ -182,8 +183,7 @@ class Origin {
       if (!step) break;
       steps.push_back(*step);
     }
-    std::ranges::sort(steps);
-    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    sort_once(steps);
     return steps;
   }
 

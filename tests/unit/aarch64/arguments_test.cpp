@@ -119,6 +119,8 @@ TEST(A64Addresses, LoseTheirSignatures) {
   EXPECT_EQ(without_signature(0xff35aaaabbbbcccc & ~(uint64_t{1} << 55), kStack48),
             0xaaaabbbbccccu);
   EXPECT_EQ(without_signature(0x00352a5abbbbcccc, kStack39), 0x5abbbbccccu);
+  EXPECT_EQ(without_signature(0x0035aaaabbbbcccc, ~uint64_t{0}), 0x0035aaaabbbbccccu);
+  EXPECT_EQ(without_signature(0x0035aaaabbbbcccc, 0), 0x0035aaaabbbbccccu);
   EXPECT_EQ(without_signature(0x5abbbbcccc, kStack39), 0x5abbbbccccu);
   EXPECT_EQ(without_signature(0xffff800012345678, kStack48), 0xffff800012345678u);
 }
