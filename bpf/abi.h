@@ -40,7 +40,7 @@ enum tc_hook_flag {
 struct tc_hook {
 	__u32 flags;		/* enum tc_hook_flag */
 	__u32 stat;		/* index of its counters */
-	__u32 tgid;		/* the only process it is for; 0: the link's filter decides */
+	__u32 tgid;		/* the only process it is for; 0: not one process */
 	__u16 set_target;	/* 1 + number of the set of processes it is for, or 0 */
 	__u8 session;		/* its records go into this session's rings */
 	/*

@@ -9,7 +9,6 @@
 #include "daemon/kernel/nop_trial.h"
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
-#include "daemon/kernel/release.h"
 #include "daemon/kernel/switching.h"
 #include "daemon/kernel/uprobe_multi.h"
 #include "daemon/model/nops.h"
@@ -29,7 +28,6 @@ class BpfSwitching final : public Switching {
 
   Status prepare_arm(size_t places) override;
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override;
-  bool link_filter_is_exact() const override { return link_filter_is_exact_; }
   bool disarms_one_by_one() const override { return !has_uprobe_multi(); }
   Status write_spec(uint32_t index, const tc_spec& spec) override;
   void forget_numbers() override { counters_.forget_numbers(); }
@@ -47,9 +45,6 @@ class BpfSwitching final : public Switching {
   void ignore_hits_by(pid_t pid);
   const NopTrial& nop5();
 
-  // In older kernels every task that shares the memory passes the filter of a link, a child of vfork() for
-  // example (kernel/trace/bpf_trace.c, uprobe_prog_run).
-  const bool link_filter_is_exact_ = release_is_at_least(6, 12);
   tracer& skeleton_;
   std::span<tc_spec> specs_;
   Counters& counters_;

@@ -7,8 +7,8 @@
 
 #include <array>
 
+#include "daemon/kernel/kernel_types.h"
 #include "daemon/kernel/own_code.h"
-#include "daemon/kernel/release.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 // Nobody calls this function, and only we probe it. It exists so that a probe can be removed from it.
@@ -42,13 +42,19 @@ Result<Fd> arm_own_probe(int program_fd) {
 
 }  // namespace
 
+// Linux 6.12 made the removal of a uprobe wait for all handlers, and the list of a uprobe's consumers one that is read
+// without a lock, in one change: "uprobes: travers uprobe's consumer list locklessly under SRCU protection".
+bool removal_waits_for_all_hits() {
+  static const bool waits = KernelTypes().has_member("uprobe_consumer", "cons_node");
+  return waits;
+}
+
 // Chosen for each commit, because the number of online CPUs can change.
 Status ProgressWait::prepare(Progress progress) {
   own_probe_.reset();
-  const bool unregistering_waits = release_is_at_least(6, 12);
-  if (membarrier_waits() && (progress == Progress::of_programs || !unregistering_waits))
+  if (membarrier_waits() && (progress == Progress::of_programs || !removal_waits_for_all_hits()))
     return ok();
-  if (!unregistering_waits)
+  if (!removal_waits_for_all_hits())
     return Error{
         Code::unsupported,
         "this kernel has no way to wait for probes that are being hit: it needs more than one "

@@ -18,6 +18,8 @@
 
 namespace tracectl {
 
+bool removal_waits_for_all_hits();
+
 class ProgressWait {
  public:
   // `program_fd` is a uprobe program, for the probe of our own; borrowed.

@@ -56,8 +56,6 @@ class Switching {
   }
   // Arms every site of the request, or none.
   virtual std::variant<Link, ArmFailure> arm(const ArmRequest& request) = 0;
-  // Whether only threads of its process hit a link with a filter.
-  virtual bool link_filter_is_exact() const = 0;
   // Whether each site takes a descriptor, and a grace period to disarm (kernel/perf_uprobes.h).
   virtual bool disarms_one_by_one() const { return false; }
 

@@ -22,11 +22,12 @@ size_t count_in_force(const std::vector<Hook>& hooks) {
       std::count_if(hooks.begin(), hooks.end(), [](const Hook& hook) { return !hook.paused; }));
 }
 
-// `filtered`: the process that the link filters by.
-tc_hook kernel_hook(const Hook& hook, pid_t filtered, uint32_t next) {
+// The process is compared even where the link filters by it: before Linux 6.12 every task that shares the memory passes
+// such a filter, a child of vfork() for example (kernel/trace/bpf_trace.c, uprobe_prog_run).
+tc_hook kernel_hook(const Hook& hook, uint32_t next) {
   return tc_hook{.flags = hook.flags,
                  .stat = hook.stat,
-                 .tgid = hook.tgid == filtered ? 0 : static_cast<uint32_t>(hook.tgid),
+                 .tgid = static_cast<uint32_t>(hook.tgid),
                  .set_target = hook.set_target,
                  .session = static_cast<uint8_t>(hook.session),
                  .words_below_caller = hook.words_below_caller,
@@ -189,14 +190,13 @@ Status Staging::allocate_hooks() {
 
 void Staging::write_generation(SlotId slot, unsigned generation, const Change& change) {
   const auto& rest = change.rest;
-  const pid_t filtered = switching_.link_filter_is_exact() ? slots_.by_id.at(slot).key.filter : 0;
   tc_generation& to = switching_.slots()[slot].generation[generation];
   to.first = tc_hook{};
   uint32_t count = 0;
   for (const Hook& hook : change.hooks) {
     if (hook.paused) continue;
     tc_hook& place = count == 0 ? to.first : switching_.hooks()[rest[count - 1]];
-    place = kernel_hook(hook, filtered, count < rest.size() ? rest[count] : 0);
+    place = kernel_hook(hook, count < rest.size() ? rest[count] : 0);
     ++count;
   }
   to.link = uint64_t{change.handover} << 32 | change.link;

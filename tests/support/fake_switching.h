@@ -56,7 +56,6 @@ class FakeSwitching final : WithPlainMemory, public Switching {
     return std::nullopt;
   };
   Status can_wait = ok();
-  bool exact_filter = true;
   bool one_by_one = false;
   size_t most_places = SIZE_MAX;            // to arm at once
   std::function<void()> at_switch = [] {};  // between staging and the store
@@ -87,7 +86,6 @@ class FakeSwitching final : WithPlainMemory, public Switching {
     if (places > most_places) return Error{Code::exhausted, "no descriptors"};
     return ok();
   }
-  bool link_filter_is_exact() const override { return exact_filter; }
   bool disarms_one_by_one() const override { return one_by_one; }
   Status write_spec(uint32_t, const tc_spec&) override { return ok(); }
   void forget_numbers() override { log.push_back("forget numbers"); }
