@@ -52,7 +52,9 @@ const NopTrial& BpfSwitching::nop5() {
   return *nop5_;
 }
 
-bool BpfSwitching::keeps_breakpoints() { return !fast_nops_ && may_kill_children(nop5()); }
+bool BpfSwitching::keeps_breakpoints() {
+  return may_kill_filtered(nop5()) || (!fast_nops_ && may_kill_children(nop5()));
+}
 
 Nops BpfSwitching::nops() {
   if (nops_) return *nops_;

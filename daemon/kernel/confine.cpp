@@ -23,9 +23,19 @@ constexpr unsigned kArchitecture = AUDIT_ARCH_X86_64;
 constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
 #endif
 
+// The parent handles signals of the terminal. A fault still ends this process.
+void block_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+}
+
+}  // namespace
+
 // A filter, because a process that already has a filter cannot enter the strict mode of seccomp; ours may have
 // one from systemd or from its container.
 int filter_system_calls() {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
   std::array<sock_filter, 8> code{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 0, 4),
@@ -40,24 +50,13 @@ int filter_system_calls() {
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0 ? 0 : errno;
 }
 
-// The parent handles signals of the terminal. A fault still ends this process.
-void block_signals() {
-  sigset_t all;
-  ::sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, nullptr);
-}
-
-}  // namespace
-
 int confine(int fd, pid_t parent) {
   block_signals();
   if (fd != 0 && ::dup2(fd, 0) != 0) return errno;
   if (::close_range(1, std::numeric_limits<unsigned>::max(), 0) != 0) return errno;
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
-  if (::getppid() != parent) return ESRCH;  // it had already ended
-  // No core file of a copy of our memory, and no new rights by executing a program.
-  if (::prctl(PR_SET_DUMPABLE, 0) != 0) return errno;
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  if (::getppid() != parent) return ESRCH;             // it had already ended
+  if (::prctl(PR_SET_DUMPABLE, 0) != 0) return errno;  // no core file of a copy of our memory
   return filter_system_calls();
 }
 

@@ -15,4 +15,7 @@ namespace tracectl {
 // Returns 0, or an errno; `fd` is number 0 in either case. Safe after a fork in a program with threads.
 int confine(int fd, pid_t parent);
 
+// Kills this process at any system call but these three. Returns 0, or an errno.
+int filter_system_calls();
+
 }  // namespace tracectl

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/kernel/doctor.h"
 
-#include <bpf/btf.h>
 #include <fmt/format.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -10,10 +9,11 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 #include "daemon/base/clock.h"
+#include "daemon/kernel/kernel_types.h"
 #include "daemon/kernel/nop_trial.h"
+#include "daemon/kernel/progress.h"
 #include "daemon/kernel/trial.h"
 #include "daemon/kernel/uprobe_multi.h"
 
@@ -92,6 +92,54 @@ Finding uprobe_session(TrialChild& child) {
           fmt::format("{} calls gave {} hits at entry and return", kCalls, trial.hits), means};
 }
 
+Finding session_passes_seccomp() {
+  const char* means =
+      "if not, the return trampoline is refused, because the kernel kills a process with a filter "
+      "of system calls "
+      "(seccomp) at its first return (Linux 6.11 to 6.13)";
+  if (!has_uprobe_session())
+    return untried("session_passes_seccomp", "the kernel has no such link", means);
+  const bool passes = trampoline_passes_seccomp();
+  return {"session_passes_seccomp", verdict_of(passes),
+          passes ? "a process whose filter allows three system calls lived"
+                 : "a process whose filter allows three system calls died, or could not be tried",
+          means};
+}
+
+Finding unsupported_refused(TrialChild& child) {
+  const char* means =
+      "if not, a probe on an instruction that the kernel does not support is armed and never hit; "
+      "tracectl refuses such "
+      "instructions itself, whatever this says";
+  const Trial trial =
+      try_out(attach_type_at_uprobes(), TrialFunction::unsupported, child.pid(), child);
+  return {"unsupported_refused", verdict_of(!trial.armed),
+          trial.armed
+              ? fmt::format("a probe on such an instruction was armed, and {} calls gave {} hits",
+                            kCalls, trial.hits)
+              : "a probe on such an instruction cannot be armed: " + trial.why,
+          means};
+}
+
+Finding context_write(TrialChild& child) {
+  constexpr int kResult = 7;
+  const char* means =
+      "a probe's program can carry out an instruction itself instead of leaving it to a single "
+      "step (Linux 6.19); "
+      "tracectl does not do so yet";
+  const auto program = load_returning_program(kResult);
+  if (!program)
+    return {"context_write", Verdict::no, "a program that writes registers is refused", means};
+  const Fd link =
+      arm_trial(program->get(), attach_type_at_uprobes(), TrialFunction::nop, child.pid());
+  const auto outcome = link ? child.call(TrialFunction::nop, kCalls) : std::nullopt;
+  if (!outcome) return untried("context_write", "the probe could not be armed", means);
+  return {"context_write", verdict_of(outcome->wrong == kResult * kCalls),
+          outcome->wrong == 0 ? "registers that a program writes are not those of the thread"
+                              : "a program set the result of a function, and where it goes on",
+          means};
+}
+
 // The median time of a hit there, of that of a hit at a 1-byte nop; the two are measured in turn.
 std::optional<double> ratio_to_nop(TrialFunction function) {
   auto child = TrialChild::start();
@@ -131,6 +179,12 @@ struct NopFindings {
                    "a child forked with such a probe died", means);
   }
 
+  Finding passes_seccomp(const char* means) const {
+    return of_call("_passes_seccomp", trial.passes_seccomp,
+                   "a process whose filter allows three system calls lived",
+                   "a process whose filter allows three system calls died", means);
+  }
+
   Finding keeps_red_zone(const char* means) const {
     return of_call("_keeps_red_zone", trial.keeps_red_zone,
                    "a hit leaves data below the stack pointer as they are",
@@ -165,6 +219,8 @@ void examine_nops(std::vector<Finding>& findings) {
   findings.push_back(five.survives_fork(
       "if not, probes on 5-byte nops are kept breakpoints (class \"normal\"), unless --fast-nops "
       "is given for programs that do not fork"));
+  findings.push_back(
+      five.passes_seccomp("if not, probes on 5-byte nops are kept breakpoints (class \"normal\")"));
   findings.push_back(five.keeps_red_zone(
       "if not, a probe on a 5-byte nop inside a leaf function damages the program's data; such "
       "sites are refused whatever this says"));
@@ -174,6 +230,7 @@ void examine_nops(std::vector<Finding>& findings) {
   findings.push_back(ten.optimised());
   if (!ten.trial.is_refused) {
     findings.push_back(ten.survives_fork(means));
+    findings.push_back(ten.passes_seccomp(means));
     findings.push_back(ten.keeps_red_zone(means));
   }
 }
@@ -192,6 +249,14 @@ Finding membarrier() {
           means};
 }
 
+Finding removal_waits() {
+  const bool waits = removal_waits_for_all_hits();
+  return {"removal_waits", verdict_of(waits),
+          waits ? "taking a probe off waits for the hits of all probes"
+                : "taking a probe off waits for its own hits (before Linux 6.12)",
+          "if not, and membarrier is no, nothing can be committed"};
+}
+
 // The lock that one thread holds against the others of its CPU came with bpf_task_storage_busy, and went with it in Linux
 // 7.0. Since 6.2 tracing programs have a function that does without.
 Finding thread_storage() {
@@ -201,13 +266,11 @@ Finding thread_storage() {
       "in a probe makes others on its CPU miss their state: hits with conditions count as "
       "filtered, "
       "and one hit may count twice during a commit";
-  const std::unique_ptr<btf, decltype(&btf__free)> types{btf__load_vmlinux_btf(), btf__free};
-  if (!types) return untried("thread_storage", "the kernel's types cannot be read", means);
-  const auto has = [&](const char* name, unsigned kind) {
-    return btf__find_by_name_kind(types.get(), name, kind) > 0;
-  };
-  const bool waits = has("bpf_task_storage_busy", BTF_KIND_VAR) &&
-                     !has("bpf_task_storage_get_recur", BTF_KIND_FUNC);
+  const KernelTypes types;
+  if (!types.are_known())
+    return untried("thread_storage", "the kernel's types cannot be read", means);
+  const bool waits = types.has_variable("bpf_task_storage_busy") &&
+                     !types.has_function("bpf_task_storage_get_recur");
   return {"thread_storage", verdict_of(!waits),
           waits ? "the kernel has a lock for it that others hold (before Linux 6.2)"
                 : "a thread's state can be looked up whatever others do",
@@ -231,7 +294,7 @@ std::string kernel_release() {
 }
 
 std::vector<Finding> examine_kernel() {
-  std::vector<Finding> findings{kernel_types(), thread_storage(), membarrier()};
+  std::vector<Finding> findings{kernel_types(), thread_storage(), membarrier(), removal_waits()};
   auto child = TrialChild::start();
   auto bystander = TrialChild::start();
   if (!child || !bystander) {
@@ -240,7 +303,10 @@ std::vector<Finding> examine_kernel() {
   }
   findings.push_back(uprobe_multi(*child));
   findings.push_back(pid_filter(*child, *bystander));
+  findings.push_back(unsupported_refused(*child));
   findings.push_back(uprobe_session(*child));
+  findings.push_back(session_passes_seccomp());
+  findings.push_back(context_write(*child));
   examine_nops(findings);
   return findings;
 }

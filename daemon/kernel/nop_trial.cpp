@@ -68,12 +68,15 @@ NopTrial try_nop(TrialFunction nop, std::optional<TrialFunction> red_zone) {
   const auto byte = first_byte(*child, nop);
   if (!byte) return {};
   const auto forked = child->call_in_fork(nop);
+  const bool is_stepped = has_page_for_steps(*child);
+  const auto filtered = child->call_under_filter(nop, kHits);
   const bool becomes_call = *byte != kBreakpoint;
   return {.is_tried = true,
           .is_refused = false,
           .becomes_call = becomes_call,
-          .is_stepped = has_page_for_steps(*child),
+          .is_stepped = is_stepped,
           .survives_fork = forked && forked->wrong == 0,
+          .passes_seccomp = filtered && filtered->wrong == 0,
           .keeps_red_zone = red_zone && keeps_red_zone(*program, *red_zone, becomes_call)};
 }
 
@@ -81,10 +84,15 @@ bool may_kill_children(const NopTrial& trial) {
   return !trial.is_tried || (trial.becomes_call && !trial.survives_fork);
 }
 
+bool may_kill_filtered(const NopTrial& trial) {
+  return !trial.is_tried || (trial.becomes_call && !trial.passes_seccomp);
+}
+
 Nops costs_of(const NopTrial& five, const NopTrial& ten, bool keeps_breakpoints) {
   Nops nops{class_of(five, !keeps_breakpoints), std::nullopt};
   const bool is_taken = ten.is_tried && !ten.is_refused;
-  if (is_taken && ten.survives_fork && ten.keeps_red_zone) nops.ten = class_of(ten, true);
+  if (is_taken && ten.survives_fork && ten.passes_seccomp && ten.keeps_red_zone)
+    nops.ten = class_of(ten, true);
   return nops;
 }
 

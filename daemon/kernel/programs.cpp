@@ -9,6 +9,7 @@
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
 #include "daemon/kernel/saved_tables.h"
+#include "daemon/kernel/trial.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -109,6 +110,11 @@ Result<Programs::Loaded*> Programs::load(Way way) {
   if (way == Way::trampoline && !has_uprobe_session())
     return Error{Code::unsupported,
                  "this kernel has no uprobe sessions (Linux 6.13): take --returns exits"};
+  if (way == Way::trampoline && !trampoline_passes_seccomp())
+    return Error{Code::unsupported,
+                 "this kernel's return trampoline was not seen to spare a process that filters its "
+                 "system calls "
+                 "(seccomp): take --returns exits"};
   auto loaded = std::make_unique<Loaded>(tracer::open(nullptr));
   if (!loaded->skeleton) return Error::from_errno("open the BPF programs");
   if (auto opened = open(way, *loaded); !opened) return opened.error();

@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <span>
 
 #include "daemon/base/clock.h"
+#include "daemon/kernel/confine.h"
 #include "daemon/kernel/own_code.h"
 #include "daemon/kernel/uprobe_multi.h"
 
@@ -22,12 +24,21 @@ namespace {
 
 constexpr int kVerdictLimitMs = 10'000;
 
+uint64_t call_repeatedly(TrialCode code, uint64_t times) {
+  uint64_t wrong = 0;
+  for (uint64_t i = 0; i < times; ++i) wrong += code.function();
+  return wrong;
+}
+
 TrialChild::Outcome time_calls(TrialCode code, uint64_t times) {
-  TrialChild::Outcome outcome;
   const uint64_t start = clock_ns(CLOCK_MONOTONIC);
-  for (uint64_t i = 0; i < times; ++i) outcome.wrong += code.function();
-  outcome.took_ns = clock_ns(CLOCK_MONOTONIC) - start;
-  return outcome;
+  const uint64_t wrong = call_repeatedly(code, times);
+  return {.took_ns = clock_ns(CLOCK_MONOTONIC) - start, .wrong = wrong};
+}
+
+TrialChild::Outcome call_under_a_filter(TrialCode code, uint64_t times) {
+  if (filter_system_calls() != 0) ::_exit(1);
+  return {.took_ns = 0, .wrong = call_repeatedly(code, times)};
 }
 
 TrialChild::Outcome fork_and_call(TrialCode code) {
@@ -55,13 +66,22 @@ Result<Pipe> open_pipe() {
 
 const void* address_of(TrialFunction function) { return code_of(function).site; }
 
+TrialChild::Outcome TrialChild::carry_out(const Order& order) {
+  const TrialCode code = code_of(order.function);
+  switch (order.how) {
+    case How::timed: return time_calls(code, order.times);
+    case How::in_fork: return fork_and_call(code);
+    case How::under_filter: return call_under_a_filter(code, order.times);
+  }
+  ::_exit(1);
+}
+
 // All that the child does. Only calls that are safe after a fork in a program with threads.
 void TrialChild::obey(int orders, int results) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Order order{};
   while (::read(orders, &order, sizeof(order)) == sizeof(order)) {
-    const TrialCode code = code_of(order.function);
-    const Outcome outcome = order.in_fork ? fork_and_call(code) : time_calls(code, order.times);
+    const Outcome outcome = carry_out(order);
     if (::write(results, &outcome, sizeof(outcome)) != sizeof(outcome)) break;
   }
   ::_exit(0);
@@ -82,11 +102,16 @@ Result<TrialChild> TrialChild::start() {
 }
 
 std::optional<TrialChild::Outcome> TrialChild::call(TrialFunction function, uint64_t times) {
-  return give({function, false, times});
+  return give({function, How::timed, times});
 }
 
 std::optional<TrialChild::Outcome> TrialChild::call_in_fork(TrialFunction function) {
-  return give({function, true, 1});
+  return give({function, How::in_fork, 1});
+}
+
+std::optional<TrialChild::Outcome> TrialChild::call_under_filter(TrialFunction function,
+                                                                 uint64_t times) {
+  return give({function, How::under_filter, times});
 }
 
 std::optional<TrialChild::Outcome> TrialChild::give(const Order& order) {
@@ -98,7 +123,7 @@ std::optional<TrialChild::Outcome> TrialChild::give(const Order& order) {
   return outcome;
 }
 
-// ---- the program ----
+// ---- the programs ----
 
 namespace {
 
@@ -112,7 +137,50 @@ bpf_insn instruction(int code, int destination, int source, int offset, int imme
   return one;
 }
 
+bpf_insn set(int destination, int immediate) {
+  return instruction(BPF_ALU64 | BPF_MOV | BPF_K, destination, 0, 0, immediate);
+}
+
+Result<Fd> load_program(std::span<const bpf_insn> code, unsigned attach_type) {
+  LIBBPF_OPTS(bpf_prog_load_opts, options);
+  options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
+  Fd program{bpf_prog_load(BPF_PROG_TYPE_KPROBE, "tracectl_trial", "GPL", code.data(), code.size(),
+                           &options)};
+  if (!program) return Error::from_errno("load a program");
+  return program;
+}
+
 }  // namespace
+
+Fd arm_trial(int program_fd, unsigned attach_type, TrialFunction function, pid_t filter) {
+  auto own = own_code(address_of(function));
+  if (!own) {
+    errno = ENOENT;
+    return Fd{};
+  }
+  const std::array<uint64_t, 1> offsets{own->offset};
+  auto armed = arm_uprobes({.program_fd = program_fd,
+                            .attach_type = attach_type,
+                            .object_fd = own->file.get(),
+                            .filter = filter,
+                            .offsets = offsets});
+  return armed.empty() ? Fd{} : std::move(armed.front());
+}
+
+Result<Fd> load_returning_program(int32_t result) {
+  const TrialRegisters registers = trial_registers();
+  constexpr int kLoad = BPF_LDX | BPF_DW | BPF_MEM, kStore = BPF_STX | BPF_DW | BPF_MEM;
+  const int pointer = registers.instruction_pointer;
+  const std::array<bpf_insn, 7> code{
+      set(BPF_REG_2, result),
+      instruction(kStore, BPF_REG_1, BPF_REG_2, registers.result, 0),
+      instruction(kLoad, BPF_REG_2, BPF_REG_1, pointer, 0),
+      instruction(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, registers.nop_to_return),
+      instruction(kStore, BPF_REG_1, BPF_REG_2, pointer, 0),
+      set(BPF_REG_0, 0),
+      instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)};
+  return load_program(code, attach_type_at_uprobes());
+}
 
 Result<CountingProgram> CountingProgram::load(unsigned attach_type) {
   LIBBPF_OPTS(bpf_map_create_opts, map_options);
@@ -125,35 +193,36 @@ Result<CountingProgram> CountingProgram::load(unsigned attach_type) {
   const std::array<bpf_insn, 6> code{
       instruction(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_VALUE, 0, map.get()),
       instruction(0, 0, 0, 0, 0),
-      instruction(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, 1),
+      set(BPF_REG_2, 1),
       instruction(BPF_STX | BPF_DW | BPF_ATOMIC, BPF_REG_1, BPF_REG_2, 0, BPF_ADD),
-      instruction(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0),
+      set(BPF_REG_0, 0),
       instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)};
-  LIBBPF_OPTS(bpf_prog_load_opts, options);
-  options.expected_attach_type = static_cast<bpf_attach_type>(attach_type);
-  Fd program{bpf_prog_load(BPF_PROG_TYPE_KPROBE, "tracectl_trial", "GPL", code.data(), code.size(),
-                           &options)};
-  if (!program) return Error::from_errno("load a program");
-  return CountingProgram{std::move(program), std::move(map), std::move(*counter), attach_type};
-}
-
-Fd CountingProgram::arm(TrialFunction function, pid_t filter) const {
-  auto own = own_code(address_of(function));
-  if (!own) {
-    errno = ENOENT;
-    return Fd{};
-  }
-  const std::array<uint64_t, 1> offsets{own->offset};
-  auto armed = arm_uprobes({.program_fd = program_.get(),
-                            .attach_type = attach_type_,
-                            .object_fd = own->file.get(),
-                            .filter = filter,
-                            .offsets = offsets});
-  return armed.empty() ? Fd{} : std::move(armed.front());
+  auto program = load_program(code, attach_type);
+  if (!program) return program.error();
+  return CountingProgram{std::move(*program), std::move(map), std::move(*counter), attach_type};
 }
 
 uint64_t CountingProgram::count() const {
   return __atomic_load_n(static_cast<const uint64_t*>(counter_.data()), __ATOMIC_RELAXED);
+}
+
+// ---- the return trampoline ----
+
+namespace {
+
+bool try_trampoline_under_filter() {
+  auto child = TrialChild::start();
+  const auto program = CountingProgram::load(kAttachUprobeSession);
+  if (!child || !program) return false;
+  const Fd link = program->arm(TrialFunction::nop, child->pid());
+  return link && child->call_under_filter(TrialFunction::nop, 1) && program->count() == 2;
+}
+
+}  // namespace
+
+bool trampoline_passes_seccomp() {
+  static const bool passes = try_trampoline_under_filter();
+  return passes;
 }
 
 }  // namespace tracectl

@@ -34,16 +34,21 @@ class TrialChild {
   std::optional<Outcome> call(TrialFunction function, uint64_t times);
   // Calls it once, in a child of the child; a crash counts as wrong.
   std::optional<Outcome> call_in_fork(TrialFunction function);
+  // From then on the kernel kills the child at any system call but read, write and exit. took_ns is 0, because reading
+  // the clock may be a system call.
+  std::optional<Outcome> call_under_filter(TrialFunction function, uint64_t times);
 
  private:
   TrialChild(pid_t pid, Fd orders, Fd results)
       : child_(pid), orders_(std::move(orders)), results_(std::move(results)) {}
 
+  enum class How : uint8_t { timed, in_fork, under_filter };
   struct Order {
     TrialFunction function;
-    bool in_fork;
+    How how;
     uint64_t times;
   };
+  static Outcome carry_out(const Order& order);
   [[noreturn]] static void obey(int orders, int results);
   std::optional<Outcome> give(const Order& order);
 
@@ -52,14 +57,26 @@ class TrialChild {
   Fd results_;
 };
 
+// Arms a program in one process only. Closing the link disarms it. Returns none and sets errno if the kernel refuses.
+Fd arm_trial(int program_fd, unsigned attach_type, TrialFunction function, pid_t filter);
+
+// A uprobe program that returns from TrialFunction::nop at its nop, with `result`: it writes to its context, the
+// registers. For links of attach_type_at_uprobes().
+Result<Fd> load_returning_program(int32_t result);
+
+// Whether a process lives whose filter of system calls knows nothing of the one that the return trampoline makes (Linux
+// 6.11 to 6.13 killed it). Tried once; false if it cannot be tried.
+bool trampoline_passes_seccomp();
+
 // A uprobe program that adds one to a counter.
 class CountingProgram {
  public:
   // `attach_type`: attach_type_at_uprobes() or kAttachUprobeSession.
   static Result<CountingProgram> load(unsigned attach_type);
 
-  // Arms it in one process only. Closing the link disarms it. Returns none and sets errno if the kernel refuses.
-  Fd arm(TrialFunction function, pid_t filter) const;
+  Fd arm(TrialFunction function, pid_t filter) const {  // as arm_trial()
+    return arm_trial(program_.get(), attach_type_, function, filter);
+  }
   uint64_t count() const;
   int fd() const { return program_.get(); }
 

@@ -14,6 +14,7 @@ enum class TrialFunction : uint8_t {
   red_zone,        // a leaf with a 5-byte nop while its red zone holds data
   nop10,           // first the 10-byte nop with a cs prefix, which uprobes refuse before Linux 7.2
   nop10_red_zone,  // a leaf with such a nop while its red zone holds data
+  unsupported,     // first an instruction that uprobes refuse on every kernel
 };
 
 struct TrialCode {
@@ -23,5 +24,14 @@ struct TrialCode {
 
 // Without either if the machine has no such instruction.
 TrialCode code_of(TrialFunction function);
+
+// Where a uprobe's program sees the registers: offsets in struct pt_regs.
+struct TrialRegisters {
+  int16_t result;
+  int16_t instruction_pointer;
+  int32_t
+      nop_to_return;  // bytes from the nop of TrialFunction::nop to the instruction that returns
+};
+TrialRegisters trial_registers();
 
 }  // namespace tracectl

@@ -31,6 +31,7 @@ NEED_SESSIONS = [
     'Returned.ATrampolineSeesWhatExitsSee',
     'Returned.ASpecThatFollowsCallsReplacesOneThatDoesNotWithoutASeam',
     'Returned.OfFunctionsThatBeginWithA5ByteNopAreSeenEachWay',
+    'Filtered.ProgramsLiveWhoseReturnsAreSeenByTheTrampoline',
     'Graphs.SayWhichCallsAreCutBehind64Trampolines',
     'Graphs.ShowProbesOnlyWhereTheyFireWithin',
     'Graphs.GoOnWhereARootLeavesByAJump',

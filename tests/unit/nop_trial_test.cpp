@@ -9,11 +9,18 @@ namespace {
 
 constexpr NopTrial kUntried{};
 constexpr NopTrial kRefused{.is_tried = true, .is_refused = true};
-constexpr NopTrial kStepped{
-    .is_tried = true, .is_stepped = true, .survives_fork = true, .keeps_red_zone = true};
-constexpr NopTrial kEmulated{.is_tried = true, .survives_fork = true, .keeps_red_zone = true};
-constexpr NopTrial kHarmlessCall{
-    .is_tried = true, .becomes_call = true, .survives_fork = true, .keeps_red_zone = true};
+constexpr NopTrial kStepped{.is_tried = true,
+                            .is_stepped = true,
+                            .survives_fork = true,
+                            .passes_seccomp = true,
+                            .keeps_red_zone = true};
+constexpr NopTrial kEmulated{
+    .is_tried = true, .survives_fork = true, .passes_seccomp = true, .keeps_red_zone = true};
+constexpr NopTrial kHarmlessCall{.is_tried = true,
+                                 .becomes_call = true,
+                                 .survives_fork = true,
+                                 .passes_seccomp = true,
+                                 .keeps_red_zone = true};
 constexpr NopTrial kKillingCall{.is_tried = true, .becomes_call = true};
 
 TEST(NopTrial, ProbesMayKillChildrenUnlessTheyWereSeenNotTo) {
@@ -21,6 +28,13 @@ TEST(NopTrial, ProbesMayKillChildrenUnlessTheyWereSeenNotTo) {
   EXPECT_TRUE(may_kill_children(kKillingCall));
   for (const NopTrial& trial : {kStepped, kEmulated, kHarmlessCall})
     EXPECT_FALSE(may_kill_children(trial));
+}
+
+TEST(NopTrial, ProbesMayKillFilteredProcessesUnlessTheyWereSeenNotTo) {
+  EXPECT_TRUE(may_kill_filtered(kUntried));
+  EXPECT_TRUE(may_kill_filtered(kKillingCall));
+  for (const NopTrial& trial : {kStepped, kEmulated, kHarmlessCall})
+    EXPECT_FALSE(may_kill_filtered(trial));
 }
 
 TEST(NopTrial, FiveBytesCostWhatWasSeen) {
@@ -42,6 +56,9 @@ TEST(NopTrial, TenBytesAreRefusedUnlessTheyHarmNobody) {
   NopTrial overwrites = kHarmlessCall;
   overwrites.keeps_red_zone = false;
   EXPECT_EQ(ten(overwrites), std::nullopt);
+  NopTrial filtered = kHarmlessCall;
+  filtered.passes_seccomp = false;
+  EXPECT_EQ(ten(filtered), std::nullopt);
   EXPECT_EQ(ten(kHarmlessCall), CostClass::fast);
   EXPECT_EQ(ten(kEmulated), CostClass::normal);
   EXPECT_EQ(ten(kStepped), CostClass::slow);

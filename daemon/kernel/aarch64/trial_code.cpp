@@ -3,19 +3,44 @@
 // This machine has one nop, of one instruction, and Linux keeps no red zone on it.
 #include "daemon/kernel/trial_code.h"
 
+#include <asm/ptrace.h>
+
+#include <cstddef>
+
 asm(".pushsection .text\n"
     ".balign 16\n"
     ".type tracectl_trial_nop, %function\n"
     "tracectl_trial_nop: nop\n mov x0, #0\n ret\n"
     ".size tracectl_trial_nop, . - tracectl_trial_nop\n"
+    ".balign 16\n"
+    ".type tracectl_trial_unsupported, %function\n"
+    "tracectl_trial_unsupported: ldxr x0, [sp]\n mov x0, #0\n ret\n"
+    ".size tracectl_trial_unsupported, . - tracectl_trial_unsupported\n"
     ".popsection\n");
-extern "C" uint64_t tracectl_trial_nop();
+extern "C" {
+uint64_t tracectl_trial_nop();
+uint64_t tracectl_trial_unsupported();
+}
 
 namespace tracectl {
 
+namespace {
+
+TrialCode that_begins_with_site(uint64_t (*function)()) {
+  return {function, reinterpret_cast<const void*>(function)};
+}
+
+}  // namespace
+
 TrialCode code_of(TrialFunction function) {
-  if (function != TrialFunction::nop) return {};
-  return {tracectl_trial_nop, reinterpret_cast<const void*>(tracectl_trial_nop)};
+  if (function == TrialFunction::nop) return that_begins_with_site(tracectl_trial_nop);
+  if (function == TrialFunction::unsupported)
+    return that_begins_with_site(tracectl_trial_unsupported);
+  return {};
+}
+
+TrialRegisters trial_registers() {
+  return {offsetof(user_pt_regs, regs), offsetof(user_pt_regs, pc), 8};
 }
 
 }  // namespace tracectl

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/kernel/trial_code.h"
 
+#include <asm/ptrace.h>
+
+#include <cstddef>
+
 // tracectl_trial_red_zone and tracectl_trial_nop10_red_zone keep a value below the stack pointer across the nop and
 // return whether it has changed. Only the kernel can change it in between.
 asm(".pushsection .text\n"
@@ -41,6 +45,10 @@ asm(".pushsection .text\n"
     "  setne %al\n"
     "  ret\n"
     ".size tracectl_trial_nop10_red_zone, . - tracectl_trial_nop10_red_zone\n"
+    ".balign 16\n"
+    ".type tracectl_trial_unsupported, @function\n"
+    "tracectl_trial_unsupported: lock orl $0, (%rsp)\n xor %eax, %eax\n ret\n"
+    ".size tracectl_trial_unsupported, . - tracectl_trial_unsupported\n"
     ".popsection\n");
 extern "C" {
 uint64_t tracectl_trial_nop();
@@ -48,6 +56,7 @@ uint64_t tracectl_trial_nop5();
 uint64_t tracectl_trial_red_zone();
 uint64_t tracectl_trial_nop10();
 uint64_t tracectl_trial_nop10_red_zone();
+uint64_t tracectl_trial_unsupported();
 extern const char tracectl_trial_red_zone_site[], tracectl_trial_nop10_red_zone_site[];
 }
 
@@ -68,8 +77,11 @@ TrialCode code_of(TrialFunction function) {
     case TrialFunction::nop10: return that_begins_with_site(tracectl_trial_nop10);
     case TrialFunction::nop10_red_zone:
       return {tracectl_trial_nop10_red_zone, tracectl_trial_nop10_red_zone_site};
+    case TrialFunction::unsupported: return that_begins_with_site(tracectl_trial_unsupported);
   }
   return {};
 }
+
+TrialRegisters trial_registers() { return {offsetof(pt_regs, rax), offsetof(pt_regs, rip), 3}; }
 
 }  // namespace tracectl
