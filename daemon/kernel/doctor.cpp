@@ -257,24 +257,35 @@ Finding removal_waits() {
           "if not, and membarrier is no, nothing can be committed"};
 }
 
-// The lock that one thread holds against the others of its CPU came with bpf_task_storage_busy, and went with it in Linux
-// 7.0. Since 6.2 tracing programs have a function that does without.
-Finding thread_storage() {
-  const char* means =
+// A lock that one thread holds against the others of its CPU came with bpf_task_storage_busy, and went with it in Linux 7.0.
+// Since Linux 6.2 programs look a thread's state up without it (bpf_task_storage_get_recur), but make it under it.
+void examine_thread_storage(std::vector<Finding>& findings) {
+  const char* found_means =
       "if not, and the kernel preempts tasks in the kernel (preempt=full), a thread that is "
-      "preempted "
-      "in a probe makes others on its CPU miss their state: hits with conditions count as "
-      "filtered, "
-      "and one hit may count twice during a commit";
+      "preempted in a probe makes "
+      "others on its CPU miss their state: hits with conditions count as filtered, and one hit may "
+      "count twice during a "
+      "commit";
+  const char* made_means =
+      "if not, and the kernel preempts tasks in the kernel (preempt=full), the first hit of a "
+      "thread with a condition "
+      "counts as filtered if another thread of its CPU was preempted in its own first hit";
   const KernelTypes types;
-  if (!types.are_known())
-    return untried("thread_storage", "the kernel's types cannot be read", means);
-  const bool waits = types.has_variable("bpf_task_storage_busy") &&
-                     !types.has_function("bpf_task_storage_get_recur");
-  return {"thread_storage", verdict_of(!waits),
-          waits ? "the kernel has a lock for it that others hold (before Linux 6.2)"
-                : "a thread's state can be looked up whatever others do",
-          means};
+  if (!types.are_known()) {
+    findings.push_back(untried("thread_storage", "the kernel's types cannot be read", found_means));
+    return;
+  }
+  const bool has_lock = types.has_variable("bpf_task_storage_busy");
+  const bool waits = has_lock && !types.has_function("bpf_task_storage_get_recur");
+  findings.push_back({"thread_storage", verdict_of(!waits),
+                      waits ? "the kernel has a lock for it that others hold (before Linux 6.2)"
+                            : "a thread's state can be looked up whatever others do",
+                      found_means});
+  findings.push_back(
+      {"thread_storage_made", verdict_of(!has_lock),
+       has_lock ? "the kernel has a lock for making it that others hold (before Linux 7.0)"
+                : "a thread's state can be made whatever others do",
+       made_means});
 }
 
 Finding kernel_types() {
@@ -294,7 +305,10 @@ std::string kernel_release() {
 }
 
 std::vector<Finding> examine_kernel() {
-  std::vector<Finding> findings{kernel_types(), thread_storage(), membarrier(), removal_waits()};
+  std::vector<Finding> findings{kernel_types()};
+  examine_thread_storage(findings);
+  findings.push_back(membarrier());
+  findings.push_back(removal_waits());
   auto child = TrialChild::start();
   auto bystander = TrialChild::start();
   if (!child || !bystander) {

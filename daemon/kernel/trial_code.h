@@ -15,6 +15,7 @@ enum class TrialFunction : uint8_t {
   nop10,           // first the 10-byte nop with a cs prefix, which uprobes refuse before Linux 7.2
   nop10_red_zone,  // a leaf with such a nop while its red zone holds data
   unsupported,     // first an instruction that uprobes refuse on every kernel
+  system_call,     // makes one that a filter which knows nothing of it stops
 };
 
 struct TrialCode {

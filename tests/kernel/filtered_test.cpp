@@ -2,6 +2,7 @@
 //
 // Programs with a seccomp filter (tests/targets/filtered.c): the kernel's ways of seeing returns and of reaching a probe
 // on a nop may be system calls, which the filter must not see.
+#include "daemon/kernel/trial.h"
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -44,6 +45,15 @@ TEST_F(Filtered, ProgramsLiveWhoseReturnsAreSeenByTheTrampoline) {
   trace("time", Returns::trampoline);
   const uint64_t calls = calls_of_the_program();
   EXPECT_EQ(sum(read("s")), calls);
+}
+
+// What the trials rest on: a system call that the filter does not know ends the child.
+TEST_F(Filtered, ATrialUnderAFilterSeesASystemCall) {
+  auto obedient = must(TrialChild::start());
+  EXPECT_TRUE(obedient.call_under_filter(TrialFunction::nop, 10));
+  auto other = must(TrialChild::start());
+  EXPECT_TRUE(other.call(TrialFunction::system_call, 1));
+  EXPECT_FALSE(other.call_under_filter(TrialFunction::system_call, 1));
 }
 
 }  // namespace

@@ -16,10 +16,15 @@ asm(".pushsection .text\n"
     ".type tracectl_trial_unsupported, %function\n"
     "tracectl_trial_unsupported: ldxr x0, [sp]\n mov x0, #0\n ret\n"
     ".size tracectl_trial_unsupported, . - tracectl_trial_unsupported\n"
+    ".balign 16\n"
+    ".type tracectl_trial_system_call, %function\n"
+    "tracectl_trial_system_call: mov x8, #172\n svc #0\n mov x0, #0\n ret\n"  // getpid
+    ".size tracectl_trial_system_call, . - tracectl_trial_system_call\n"
     ".popsection\n");
 extern "C" {
 uint64_t tracectl_trial_nop();
 uint64_t tracectl_trial_unsupported();
+uint64_t tracectl_trial_system_call();
 }
 
 namespace tracectl {
@@ -33,10 +38,12 @@ TrialCode that_begins_with_site(uint64_t (*function)()) {
 }  // namespace
 
 TrialCode code_of(TrialFunction function) {
-  if (function == TrialFunction::nop) return that_begins_with_site(tracectl_trial_nop);
-  if (function == TrialFunction::unsupported)
-    return that_begins_with_site(tracectl_trial_unsupported);
-  return {};
+  switch (function) {
+    case TrialFunction::nop: return that_begins_with_site(tracectl_trial_nop);
+    case TrialFunction::unsupported: return that_begins_with_site(tracectl_trial_unsupported);
+    case TrialFunction::system_call: return that_begins_with_site(tracectl_trial_system_call);
+    default: return {};
+  }
 }
 
 TrialRegisters trial_registers() {

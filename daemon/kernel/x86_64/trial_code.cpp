@@ -49,6 +49,10 @@ asm(".pushsection .text\n"
     ".type tracectl_trial_unsupported, @function\n"
     "tracectl_trial_unsupported: lock orl $0, (%rsp)\n xor %eax, %eax\n ret\n"
     ".size tracectl_trial_unsupported, . - tracectl_trial_unsupported\n"
+    ".balign 16\n"
+    ".type tracectl_trial_system_call, @function\n"
+    "tracectl_trial_system_call: mov $39, %eax\n syscall\n xor %eax, %eax\n ret\n"  // getpid
+    ".size tracectl_trial_system_call, . - tracectl_trial_system_call\n"
     ".popsection\n");
 extern "C" {
 uint64_t tracectl_trial_nop();
@@ -57,6 +61,7 @@ uint64_t tracectl_trial_red_zone();
 uint64_t tracectl_trial_nop10();
 uint64_t tracectl_trial_nop10_red_zone();
 uint64_t tracectl_trial_unsupported();
+uint64_t tracectl_trial_system_call();
 extern const char tracectl_trial_red_zone_site[], tracectl_trial_nop10_red_zone_site[];
 }
 
@@ -78,6 +83,7 @@ TrialCode code_of(TrialFunction function) {
     case TrialFunction::nop10_red_zone:
       return {tracectl_trial_nop10_red_zone, tracectl_trial_nop10_red_zone_site};
     case TrialFunction::unsupported: return that_begins_with_site(tracectl_trial_unsupported);
+    case TrialFunction::system_call: return that_begins_with_site(tracectl_trial_system_call);
   }
   return {};
 }
