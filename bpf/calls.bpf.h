@@ -369,7 +369,9 @@ __on_its_own bool end_innermost(struct calls *calls)
 	if (!call)
 		return false;
 	ended->duration_ns = bpf_ktime_get_boot_ns() - call->began_ns;
-	ended->self_ns = ended->duration_ns - call->within_ns;
+	/* Calls on the stacks of coroutines overlap, so those within may take longer together than the call. */
+	ended->self_ns = call->within_ns < ended->duration_ns ?
+				 ended->duration_ns - call->within_ns : 0;
 	ended->return_address = call->return_address;
 	ended->path = call->path;
 	ended->arg_valid = call->arg_valid;
@@ -380,7 +382,7 @@ __on_its_own bool end_innermost(struct calls *calls)
 	if (!depth)
 		return true;
 	around = call_at(calls, depth - 1);
-	if (around && around->sp >= call->sp)
+	if (around && around->sp >= call->sp && around->began_ns <= call->began_ns)
 		around->within_ns += ended->duration_ns;
 	return true;
 }

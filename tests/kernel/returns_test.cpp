@@ -64,6 +64,13 @@ TEST_F(Returned, EveryCallIsAReturnOrUnwoundAsTheProgramCountsThem) {
   EXPECT_EQ(read("s").totals.cut, 0u);
 }
 
+// Calls in coroutines overlap: none of them contains the others.
+TEST_F(Returned, NoFunctionTakesLongerItselfThanItsCallsTogether) {
+  begin("s", "calls_*", "time");
+  (void)program_.run();
+  for (const auto& [function, row] : rows("s")) EXPECT_LE(row.self, row.sum) << function;
+}
+
 TEST_F(Returned, TimesLieBetweenTheClocksWithinAndAround) {
   begin("s", "calls_[pc]*", "time");
   const auto said = parsed(program_.run());
