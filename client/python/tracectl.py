@@ -565,14 +565,17 @@ class Session:
         return self.call('stage.remove', _without_none(
             {'patterns': list(patterns), 'target': target, 'scope': scope}))
 
-    def commit(self, partial=False, dry_run=False):
+    def commit(self, partial=False, dry_run=False, strict=False):
         """Switches to the draft, in one atomic step; returns what it covers and what it cost.
 
-        partial  arms the other sites if some are refused
+        Sites that are refused fail it, unless they fit a glob that fits others, too: they are left out then.
+
+        partial  leaves out all of them
+        strict   leaves out none of them
         dry_run  reports what would be done, and does nothing
         Raises Refused, and then the previous settings stay in force.
         """
-        return self.call('stage.commit', {'partial': partial, 'dry_run': dry_run})
+        return self.call('stage.commit', {'partial': partial, 'strict': strict, 'dry_run': dry_run})
 
     def abort(self):
         """Discards the draft."""

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "client/render/args.h"
 #include "client/render/recorder.h"
@@ -135,11 +136,33 @@ std::string probes_text(const ProbeListReply& reply) {
          plural(reply.total_sites, "site") + "\n";
 }
 
+namespace {
+
+// Of a long list the first few names.
+std::string probes_of(const std::vector<const Refusal*>& refused) {
+  constexpr size_t kNamed = 3;
+  std::string text = refused.size() > kNamed ? plural(refused.size(), "probe") + ": " : "";
+  for (size_t i = 0; i < std::min(kNamed, refused.size()); ++i) {
+    const Refusal& one = *refused[i];
+    text +=
+        (i == 0 ? "" : ", ") + one.probe + (one.pid ? fmt::format(" in process {}", *one.pid) : "");
+  }
+  return text + (refused.size() > kNamed ? ", ..." : "");
+}
+
+}  // namespace
+
 std::string refusals_text(const std::vector<Refusal>& refused) {
+  std::vector<std::string> reasons;  // as they first come
+  std::map<std::string, std::vector<const Refusal*>> by_reason;
+  for (const Refusal& one : refused) {
+    auto& same = by_reason[one.reason];
+    if (same.empty()) reasons.push_back(one.reason);
+    same.push_back(&one);
+  }
   std::string text;
-  for (const Refusal& one : refused)
-    text += "not armed: " + one.probe + (one.pid ? fmt::format(" in process {}", *one.pid) : "") +
-            ": " + one.reason + "\n";
+  for (const std::string& reason : reasons)
+    text += "not armed: " + probes_of(by_reason[reason]) + ": " + reason + "\n";
   return text;
 }
 

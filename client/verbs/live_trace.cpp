@@ -29,8 +29,10 @@ Status LiveTrace::begin(Stream stream) {
     if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
         !subscribed)
       return subscribed.error();
-  auto committed = backend_.call(
-      StageCommit{.session = session_, .partial = options_.partial, .dry_run = options_.dry_run});
+  auto committed = backend_.call(StageCommit{.session = session_,
+                                             .partial = options_.partial,
+                                             .strict = options_.strict,
+                                             .dry_run = options_.dry_run});
   if (!committed) return committed.error();
   committed_ = std::move(*committed);
   // Last, so that an existing recording is not lost to one that fails to start.

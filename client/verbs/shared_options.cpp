@@ -68,6 +68,11 @@ void add_from(Grammar& grammar, LatencyOptions& latency) {
   add_pair_options(grammar, latency);
 }
 
+void add_refusals(Grammar& grammar, bool& partial, bool& strict) {
+  grammar.flag("--partial", partial, "arm the rest where sites are refused that a pattern names")
+      .excludes(grammar.flag("--strict", strict, "arm nothing where any site is refused"));
+}
+
 void add_budget(Grammar& grammar, std::optional<double>& budget) {
   grammar
       .option("--budget", budget,

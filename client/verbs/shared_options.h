@@ -22,6 +22,8 @@ void add_returns(Grammar& grammar, std::string& returns);
 void add_pair_options(Grammar& grammar, LatencyOptions& latency);
 // For verbs whose pattern is the end of the latency.
 void add_from(Grammar& grammar, LatencyOptions& latency);
+// What becomes of a commit of which some sites are refused.
+void add_refusals(Grammar& grammar, bool& partial, bool& strict);
 void add_budget(Grammar& grammar, std::optional<double>& budget);
 Option add_rows(Grammar& grammar, size_t& rows);
 

@@ -153,17 +153,19 @@ class CommitDraft final : public SessionVerb {
  public:
   void add_options(Grammar& grammar) override {
     SessionVerb::add_options(grammar);
-    grammar.flag("--partial", partial_, "arm the rest where some sites are refused");
+    add_refusals(grammar, partial_, strict_);
     grammar.flag("--dry-run", dry_run_, "say what would be done, and do nothing");
   }
   int run(const CommonOptions& common) override {
-    return ask(common, Backend::Needs::daemon,
-               StageCommit{.session = session_, .partial = partial_, .dry_run = dry_run_},
-               commit_text);
+    return ask(
+        common, Backend::Needs::daemon,
+        StageCommit{
+            .session = session_, .partial = partial_, .strict = strict_, .dry_run = dry_run_},
+        commit_text);
   }
 
  private:
-  bool partial_ = false;
+  bool partial_ = false, strict_ = false;
   bool dry_run_ = false;
 };
 

@@ -40,10 +40,10 @@ struct TraceOptions {
   std::optional<std::string> when;
   std::string returns = "auto";
   LatencyOptions latency;
-  std::optional<double> seconds;  // --for
-  size_t rows = SIZE_MAX;         // to print of each table
-  std::optional<double> budget;   // percent of one CPU
-  bool partial = false;
+  std::optional<double> seconds;         // --for
+  size_t rows = SIZE_MAX;                // to print of each table
+  std::optional<double> budget;          // percent of one CPU
+  bool partial = false, strict = false;  // as in protocol::StageCommit
   bool dry_run = false;
   bool folded = false;   // stacks, counted, instead of events
   bool deepest = false;  // the deepest stack of each thread, at the end

@@ -10,7 +10,7 @@ void TracingVerb::add_run_options(Grammar& grammar) {
   grammar.option("--for", duration_, "end after this time: 10s, 500ms, 2m").check(check_duration);
   add_rows(grammar, trace_.rows);
   add_budget(grammar, trace_.budget);
-  grammar.flag("--partial", trace_.partial, "arm the rest where some sites are refused");
+  add_refusals(grammar, trace_.partial, trace_.strict);
   grammar.flag("--dry-run", trace_.dry_run, "say what would be armed, and arm nothing");
 }
 

@@ -116,11 +116,14 @@ Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const So
   auto resolved = resolver.resolve(pattern, setting.target, returns, below, awaits);
   if (!resolved) return resolved.error();
   await_in(resolved->awaiting, coverage);
+  const bool any = std::ranges::any_of(resolved->parts,
+                                       [](const Resolved& part) { return !part.probes->empty(); });
+  const bool is_choice = source.what == Beside::nothing && names_by_glob(pattern) && any;
   for (Resolved& part : resolved->parts)
     coverage.parts.push_back(
         {std::move(part), source.of, source.what, source.of_one_file, sides, source.setting});
-  std::move(resolved->refused.begin(), resolved->refused.end(),
-            std::back_inserter(coverage.refused));
+  std::ranges::move(resolved->refused,
+                    std::back_inserter(is_choice ? coverage.left_out : coverage.refused));
   std::move(resolved->notes.begin(), resolved->notes.end(), std::back_inserter(coverage.notes));
   return ok();
 }
@@ -400,6 +403,12 @@ size_t Coverage::probe_count() const {
     for (const Want& want : at_slot)
       if (!want.setting().spec.sees_callees) names.insert(want.probe->name);
   return names.size();
+}
+
+std::vector<Refusal> Coverage::refused_and_left_out() const {
+  std::vector<Refusal> all = refused;
+  all.insert(all.end(), left_out.begin(), left_out.end());
+  return all;
 }
 
 bool Coverage::needs_rings() const {

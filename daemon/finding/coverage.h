@@ -71,9 +71,10 @@ struct SlotWants {
 
 // All that a list of settings covers at this moment.
 struct Coverage {
-  std::vector<SlotWants> wants;  // by key, each once
-  std::list<WantedPart> parts;   // `wants` points to these: a list keeps their addresses
-  std::vector<Refusal> refused;
+  std::vector<SlotWants> wants;    // by key, each once
+  std::list<WantedPart> parts;     // `wants` points to these: a list keeps their addresses
+  std::vector<Refusal> refused;    // asked for by name, or all that a glob fits
+  std::vector<Refusal> left_out;   // fit a glob that fits others, too
   std::vector<Refusal> not_shown;  // below graphs; notes name the first few
   std::vector<std::string> notes;
   // Processes that may map further files which the settings choose, each once.
@@ -86,6 +87,7 @@ struct Coverage {
   std::vector<SlotWants>::iterator find(const SlotKey& key);  // or wants.end()
   size_t probe_count() const;                                 // without those that see callees
   bool needs_rings() const;
+  std::vector<Refusal> refused_and_left_out() const;
 };
 
 Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings);

@@ -77,6 +77,10 @@ bool glob_match(std::string_view glob, std::string_view text) {
 
 bool is_glob(std::string_view text) { return text.find_first_of("*?[") != text.npos; }
 
+bool names_by_glob(const Pattern& pattern) {
+  return is_glob(pattern.function) || is_glob(pattern.provider) || is_glob(pattern.name);
+}
+
 bool usdt_name_match(std::string_view glob, std::string_view name) {
   return match_all(glob, name, [&](size_t g, size_t t) -> std::optional<Step> {
     if (glob[g] == '-' && name.substr(t, 2) == "__") return Step{g + 1, t + 2};

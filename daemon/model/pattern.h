@@ -48,6 +48,9 @@ std::string to_string(const Pattern& pattern);
 bool glob_match(std::string_view glob, std::string_view text);
 bool is_glob(std::string_view text);
 
+// Whether FUNCTION, PROVIDER or NAME is a glob, so that the pattern asks for whatever there is, and for no probe by name.
+bool names_by_glob(const Pattern& pattern);
+
 // Whether a USDT name matches a glob, where `__` in the name also matches `-` in the glob.
 bool usdt_name_match(std::string_view glob, std::string_view name);
 

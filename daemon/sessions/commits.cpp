@@ -10,8 +10,8 @@
 namespace tracectl {
 namespace {
 
-// Names the first few of what was refused, so that the user sees the kind of trouble at once.
-Error refusal_error(const std::vector<Refusal>& refused) {
+// Names the first few of what was refused, so that the user sees the kind of trouble at once. `how`: to arm the rest.
+Error refusal_error(const std::vector<Refusal>& refused, const char* how) {
   constexpr size_t kNamed = 5;
   std::string message = std::to_string(refused.size()) +
                         (refused.size() == 1 ? " site" : " sites") + " cannot be armed";
@@ -22,8 +22,16 @@ Error refusal_error(const std::vector<Refusal>& refused) {
   }
   if (refused.size() > kNamed)
     message += "\n  and " + std::to_string(refused.size() - kNamed) + " more";
-  return Error{Code::unsupported, message + "\nnothing was changed; --partial arms the rest",
+  return Error{Code::unsupported, message + "\nnothing was changed; " + how + " arms the rest",
                "patterns"};
+}
+
+Status check_refused(const Coverage& coverage, const CommitOptions& options) {
+  const auto failing = options.strict    ? coverage.refused_and_left_out()
+                       : options.partial ? std::vector<Refusal>{}
+                                         : coverage.refused;
+  if (failing.empty()) return ok();
+  return refusal_error(failing, options.strict ? "leaving out --strict" : "--partial");
 }
 
 bool is_none(const Changes& changes) {
@@ -37,7 +45,7 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
   summary.added = changes.added;
   summary.updated = changes.updated;
   summary.removed = changes.removed;
-  summary.refused = coverage.refused;
+  summary.refused = coverage.refused_and_left_out();
   summary.notes = coverage.notes;
   return summary;
 }
@@ -51,16 +59,20 @@ bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& cover
     if (want == coverage.wants.end()) return false;
     const auto pid = site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt;
     std::set<std::string> probes;
-    for (const Want& one : want->wants)
+    bool by_glob = true;
+    for (const Want& one : want->wants) {
       if (one.setting().spec.learns_tags)
         coverage.notes.push_back(tags_not_seen(one.probe->name + ": " + site.reason));
       else if (one.setting().spec.sees_callees)
         coverage.notes.push_back("callees not seen: " + one.probe->name + ": " + site.reason);
       else
         probes.insert(one.probe->name);
-    for (const std::string& probe : probes)
-      coverage.refused.push_back({probe, site.key.offset, pid, site.reason});
+      by_glob &= names_by_glob(one.setting().pattern);
+    }
     coverage.wants.erase(want);
+    auto& to = by_glob && !coverage.wants.empty() ? coverage.left_out : coverage.refused;
+    for (const std::string& probe : probes)
+      to.push_back({probe, site.key.offset, pid, site.reason});
   }
   return !refused.empty();
 }
@@ -104,7 +116,7 @@ Result<CommitSummary> Commits::commit(const std::string& name, const CommitOptio
 Result<CommitSummary> Commits::dry_run(Intent intent) {
   const Coverage& coverage = intent.coverage;
   if (auto within = parts_.quotas.check_sites({&intent, 1}); !within) return within.error();
-  if (!coverage.refused.empty() && !intent.options.partial) return refusal_error(coverage.refused);
+  if (auto well = check_refused(coverage, intent.options); !well) return well.error();
   Switch change = parts_.switches.begin();
   Commit& commit = change.commit_of(*intent.session);
   if (auto noted = parts_.gates.note_triggers({&intent, 1}); !noted) return noted.error();
@@ -112,8 +124,8 @@ Result<CommitSummary> Commits::dry_run(Intent intent) {
   return summary_of(coverage, commit.changes());
 }
 
-// With `partial`, sites that only the kernel could refuse are left out, and the rest is tried again. It is
-// also tried again if a process ended between the look at it and its arming: if it was one of many, the
+// Sites that only the kernel could refuse are left out, and the rest is tried again, unless one of them fails the commit.
+// It is also tried again if a process ended between the look at it and its arming: if it was one of many, the
 // next look finds the others.
 Result<CommitSummary> Commits::apply_leaving_out(Intent intent) {
   constexpr int kMostLooks = 10;
@@ -129,7 +141,7 @@ Result<CommitSummary> Commits::apply_leaving_out(Intent intent) {
 
 Result<Changes> Commits::plan(Intent& intent, std::span<const Intent> all, Switch& change) {
   const Coverage& coverage = intent.coverage;
-  if (!coverage.refused.empty() && !intent.options.partial) return refusal_error(coverage.refused);
+  if (auto well = check_refused(coverage, intent.options); !well) return well.error();
   if (coverage.needs_rings())
     if (auto rings = parts_.streams.open(*intent.session); !rings) return rings.error();
   Commit& commit = change.commit_of(*intent.session);
@@ -213,7 +225,8 @@ std::optional<std::vector<CommitSummary>> Commits::try_together(
   std::vector<Intent> intents;
   if (requests.size() < 2) return std::nullopt;
   for (const CommitRequest& request : requests) {
-    const bool special = request.options.dry_run || request.options.partial;
+    const bool special =
+        request.options.dry_run || request.options.partial || request.options.strict;
     if (special || !sessions.insert(request.session).second) return std::nullopt;
     auto intent = intend(request.session, request.options);
     if (!intent) return std::nullopt;

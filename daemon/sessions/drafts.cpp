@@ -78,7 +78,7 @@ Result<StageSummary> Drafts::set(const std::string& name, std::vector<Setting> s
   StageSummary summary{.settings = draft.size(),
                        .probes = covered->probe_count(),
                        .sites = covered->wants.size(),
-                       .refused = std::move(covered->refused),
+                       .refused = covered->refused_and_left_out(),
                        .notes = std::move(covered->notes)};
   if (switching_.disarms_one_by_one())
     if (auto cost = cost_of_disarming(places)) summary.notes.push_back(std::move(*cost));

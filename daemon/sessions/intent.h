@@ -11,7 +11,9 @@
 namespace tracectl {
 
 struct CommitOptions {
-  bool partial = false;  // leave refused sites out instead of failing
+  // A site that is refused fails the commit, unless it fits a glob that fits others, too: it is left out then.
+  bool partial = false;  // every one is left out
+  bool strict = false;   // every one fails the commit
   bool dry_run = false;
   bool if_changed = false;  // no switch if the settings in force cover the same
 };

@@ -320,7 +320,7 @@ class AnotherTracer : public FailingCommits {
     const auto theirs = code();
     EXPECT_FALSE(theirs.empty());
     stage_with(pattern);
-    const auto failed = engine->commits().commit("s", {});
+    const auto failed = engine->commits().commit("s", {.strict = true});
     ASSERT_FALSE(failed);
     EXPECT_TRUE(names(failed.error().message, probe)) << failed.error().message;
     EXPECT_TRUE(names(failed.error().message, "another tracer")) << failed.error().message;
@@ -372,10 +372,10 @@ TEST_F(AnotherTracer, IsInTheWayNoLongerThanItIsThere) {
   expect_nothing_changed();
 }
 
-TEST_F(AnotherTracer, IsLeftOutByPartial) {
+TEST_F(AnotherTracer, IsLeftOutOfAGlob) {
   const OtherTracer other = at_none();
   stage_with("usdt::all:*");
-  const auto commit = must(engine->commits().commit("s", {.partial = true}));
+  const auto commit = must(engine->commits().commit("s", {}));
   ASSERT_EQ(commit.refused.size(), 1u);
   EXPECT_EQ(function_of(commit.refused[0].probe), "none");
   EXPECT_TRUE(names(commit.refused[0].reason, "another tracer")) << commit.refused[0].reason;

@@ -8,59 +8,15 @@
 #include <filesystem>
 #include <set>
 
-#include "daemon/object/elf_file.h"
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
 namespace {
 
-using FailedCommit = KernelTest;
 using RedZone = KernelTest;
 using Choice = KernelTest;
 using Offset = KernelTest;
 using Meeting = KernelTest;
-
-TEST_F(FailedCommit, OneRefusedSiteChangesNothing) {
-  Program program("refused", {"100"});
-  const auto target = process(program.pid());
-  create("s");
-  set("s", "uprobe::good_a", target, "count");
-  const auto before = changed_code(program.pid(), program.path());
-  must(stage("s", "uprobe::good_*", target, "count by tid"));
-  must(stage("s", "uprobe::refused_lock", target, "count"));
-  const auto failed = engine->commits().commit("s", {});
-  ASSERT_FALSE(failed);
-  EXPECT_TRUE(names(failed.error().message, "refused_lock")) << failed.error().message;
-  EXPECT_EQ(changed_code(program.pid(), program.path()), before);
-  const auto said = parsed(program.run());
-  const auto results = read("s");
-  ASSERT_EQ(results.rows.size(), 1u);
-  EXPECT_EQ(tid_of(results.rows.begin()->first), 0);
-  EXPECT_EQ(results.rows.begin()->second.count, said["good_a"].get<uint64_t>());
-}
-
-TEST_F(FailedCommit, PartialArmsTheRestAndListsWhatIsLeftOut) {
-  Program program("refused", {"100"});
-  const auto target = process(program.pid());
-  create("s");
-  must(stage("s", "uprobe::good_*", target, "count"));
-  must(stage("s", "uprobe::refused_cs_nop", target, "count"));
-  must(stage("s", "uprobe::refused_lock", target, "count"));
-  must(stage("s", "uprobe::refused_int3", target, "count"));
-  const auto commit = must(engine->commits().commit("s", {.partial = true}));
-  EXPECT_EQ(commit.probes, 10u);
-  std::set<std::string> refused;
-  for (const Refusal& one : commit.refused) {
-    refused.insert(function_of(one.probe));
-    EXPECT_FALSE(one.reason.empty());
-  }
-  EXPECT_EQ(refused, (std::set<std::string>{"refused_cs_nop", "refused_lock", "refused_int3"}));
-  const auto said = parsed(program.run());
-  const auto results = read("s");
-  EXPECT_EQ(results.rows.size(), 10u);
-  for (const auto& [key, row] : results.rows)
-    EXPECT_EQ(row.count, said[function_of(key.probe)].get<uint64_t>()) << key.probe;
-}
 
 TEST_F(RedZone, WhatCouldCorruptItIsRefusedAndTheRestDoesNoHarm) {
   Program program("redzone_leaf", {"20000"});
@@ -314,45 +270,6 @@ TEST_F(Meeting, ASettingThatComesToMeetAnotherReplacesItUnderLoad) {
   const auto difference = [](uint64_t a, uint64_t b) { return a > b ? a - b : b - a; };
   const uint64_t calls = parsed(program.finish())["total"];
   EXPECT_LE(difference(read("s").totals.hits, calls), kThreads);
-}
-
-// Directly at the kernel's interface: an instruction that it will not probe must also be refused
-// while no process maps the file, although the kernel then looks at none.
-TEST_F(FailedCommit, WhatTheKernelWillNotPlaceIsRefusedBeforeAnybodyMapsIt) {
-  engine.reset();
-  const auto kernel = must(Kernel::open());
-  const std::string path = target_path("refused");
-  const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  ASSERT_TRUE(file);
-  const auto elf = must(ElfFile::open(file.get(), path));
-  ArmRequest request{.object_fd = file.get(),
-                     .object_path = path,
-                     .filter = 0,
-                     .unmapped = false,
-                     .incarnation = 1,
-                     .sites = {}};
-  uint32_t slot = 0;
-  size_t lock = 0;
-  for (const Function& function : elf.functions()) {
-    if (function.name == "refused_lock") lock = request.sites.size();
-    if (function.name == "refused_lock" || function.name.starts_with("good_"))
-      request.sites.push_back({++slot, function.offset, 0});
-  }
-  ASSERT_EQ(request.sites.size(), 11u);
-  Program elsewhere("counters", {"1", "1"});  // maps another file
-  const auto refused = [&] {
-    const auto armed = kernel->switching().arm(request);
-    const auto* failure = std::get_if<ArmFailure>(&armed);
-    std::vector<size_t> indices;
-    if (failure)
-      for (const auto& site : failure->refused_sites) indices.push_back(site.index);
-    return indices;
-  };
-  EXPECT_EQ(refused(), std::vector<size_t>{lock});
-  request.filter = elsewhere.pid();
-  EXPECT_EQ(refused(), std::vector<size_t>{});  // the kernel reports nothing, which is the pitfall
-  request.unmapped = true;
-  EXPECT_EQ(refused(), std::vector<size_t>{lock});
 }
 
 // For kernels on which a forked child crashes, because a probe on a 5-byte nop becomes a call.

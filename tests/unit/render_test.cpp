@@ -203,3 +203,17 @@ TEST(RowsText, ACallerIsAColumn) {
             "main+0x4 (x)      3  p\n"
             "3 hits\n");
 }
+
+TEST(Text, OneLineSaysWhyProbesAreNotArmed) {
+  const auto refused = [](const char* probe, const char* reason) {
+    return Refusal{.probe = probe, .offset = {}, .pid = {}, .reason = reason};
+  };
+  std::vector<Refusal> all{refused("a", "why"), refused("b", "other"), refused("c", "why")};
+  all[1].pid = 7;
+  EXPECT_EQ(refusals_text(all), "not armed: a, c: why\nnot armed: b in process 7: other\n");
+  all.push_back(refused("d", "why"));
+  all.push_back(refused("e", "why"));
+  EXPECT_EQ(refusals_text(all),
+            "not armed: 4 probes: a, c, d, ...: why\nnot armed: b in process 7: other\n");
+  EXPECT_EQ(refusals_text({}), "");
+}

@@ -105,7 +105,7 @@ struct CommitReply {
   uint64_t epoch = 0;
   uint64_t probes = 0, sites = 0;                // of the session, armed now
   uint64_t added = 0, updated = 0, removed = 0;  // sites
-  std::vector<Refusal> refused;                  // with `partial`: the sites left out
+  std::vector<Refusal> refused;                  // the sites left out
   // For the user: for example, that a library is not covered in later processes.
   std::vector<std::string> notes;
   uint64_t lingering = 0;  // sites of all sessions: armed, but not used any more
@@ -129,11 +129,14 @@ struct StageCommit {
   static constexpr const char* kMethod = "stage.commit";
   using Reply = CommitReply;
   std::string session;
-  bool partial = false;  // leave refused sites out instead of failing
+  // A site that is refused fails the commit, unless it fits a glob that fits others, too: it is left out then.
+  bool partial = false;  // every one is left out
+  bool strict = false;   // every one fails the commit
   bool dry_run = false;  // resolve and check everything, arm nothing; epoch and phases are 0
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f.optional("partial", s.partial);
+    f.optional("strict", s.strict);
     f.optional("dry_run", s.dry_run);
   }
 };
