@@ -125,7 +125,7 @@ Finding context_write(TrialChild& child) {
   constexpr int kResult = 7;
   const char* means =
       "a probe's program can carry out an instruction itself instead of leaving it to a single "
-      "step (Linux 6.19); "
+      "step (most kernels since Linux 6.18); "
       "tracectl does not do so yet";
   const auto program = load_returning_program(kResult);
   if (!program)
