@@ -35,7 +35,7 @@ struct JsonValue {
 
 // An argument's name, made different from those of the other members.
 std::string own_name(const std::string& name) {
-  for (const char* ours : {"result", "tag", "stack", "cpu"})
+  for (const char* ours : {"result", "result_is", "tag", "stack", "cpu"})
     if (name == ours) return "argument " + name;
   return name;
 }
@@ -100,7 +100,9 @@ class ChromeExport final : public Export {
     JsonMembers members;
     for (size_t i = 0; i < event.args.size(); ++i)
       members.add(own_name(name_of_argument(event, i)), argument_value(event, i));
-    if (event.retval) members.add("result", result_value(event));
+    const std::string what(what_retval_is(event));
+    if (event.retval || !what.empty()) members.add("result", result_value(event));
+    members.add_text("result_is", what);
     members.add_text("tag", event.tag);
     if (event.stack) members.add_text("stack", stack_lines(*event.stack));
     members.add("cpu", uint64_t{event.cpu});

@@ -64,7 +64,7 @@ std::string tsdl_field(const std::string& type, const std::string& name) {
 std::string tsdl_arguments(const Event& event) {
   std::string text;
   // The names of the event's other fields, which arguments must not repeat.
-  std::set<std::string> names{"_call", "_depth", "_duration_ns",       "_result",
+  std::set<std::string> names{"_call", "_depth", "_duration_ns",       "_result",     "_result_is",
                               "_tag",  "_stack", "_missing_arguments", "_stack_lines"};
   for (size_t i = 0; i < event.args.size(); ++i) {
     std::string name = tsdl_name(name_of_argument(event, i));
@@ -135,6 +135,7 @@ CtfClasses::Key CtfClasses::key_of(const Event& event) {
           .has_duration = event.duration_ns.has_value(),
           .has_result = event.retval.has_value(),
           .has_stack = event.stack != nullptr,
+          .says_what_result_is = !what_retval_is(event).empty(),
           .has_tag = !event.tag.empty(),
           .lacks_some = missing_arguments(event) != 0,
           .arguments = event.args.size()};
@@ -153,6 +154,7 @@ void CtfClasses::declare(const Key& key, const Event& event) {
   if (key.has_call) fields += tsdl_field("uint32_t", "call") + tsdl_field("uint32_t", "depth");
   if (key.has_duration) fields += tsdl_field("uint64_t", "duration_ns");
   if (key.has_result) fields += tsdl_field(tsdl_type(type_of_result(*key.source)), "result");
+  if (key.says_what_result_is) fields += tsdl_field("string", "result_is");
   if (key.has_tag) fields += tsdl_field("string", "tag");
   if (key.lacks_some) fields += tsdl_field("uint64_hex_t", "missing_arguments");
   fields += tsdl_arguments(event);
@@ -171,6 +173,7 @@ void append_ctf_fields(std::string& to, const Event& event) {
   }
   if (event.duration_ns) append_ctf_number(to, *event.duration_ns);
   if (event.retval) append_bits(to, type_of_result(*event.source), *event.retval);
+  if (const auto what = what_retval_is(event); !what.empty()) append_ctf_text(to, what);
   if (!event.tag.empty()) append_ctf_text(to, event.tag);
   if (const uint64_t missing = missing_arguments(event)) append_ctf_number(to, missing);
   for (size_t i = 0; i < event.args.size(); ++i) append_argument(to, event, i);

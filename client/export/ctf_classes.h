@@ -25,7 +25,7 @@ class CtfClasses {
   struct Key {
     std::shared_ptr<const EventSource> source;
     EventKind kind;
-    bool has_call, has_duration, has_result, has_stack, has_tag, lacks_some;
+    bool has_call, has_duration, has_result, has_stack, says_what_result_is, has_tag, lacks_some;
     size_t arguments;
 
     auto operator<=>(const Key&) const = default;

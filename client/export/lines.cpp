@@ -79,7 +79,7 @@ class CsvExport final : public Export {
     CsvRow row;
     for (const char* name :
          {"ts", "wall", "kind", "cpu", "pid", "tid", "comm", "session", "probe", "call", "depth",
-          "duration", "retval", "tag", "stack", "lost", "cause"})
+          "duration", "retval", "retval_is", "tag", "stack", "lost", "cause"})
       row.add(name);
     for (size_t i = 0; i < arguments_; ++i) row.add(fmt::format("arg{}", i));
     return file_.write(row.line());
@@ -94,7 +94,8 @@ class CsvExport final : public Export {
       row.add(event.call->number).add(event.call->depth);
     else
       row.add_empty(2);
-    row.add(event.duration_ns).add(plain_text(result_value(event))).add(event.tag);
+    row.add(event.duration_ns).add(plain_text(result_value(event)));
+    row.add(what_retval_is(event)).add(event.tag);
     row.add(event.stack ? stack_lines(*event.stack) : "").add_empty(2);
     for (size_t i = 0; i < arguments_; ++i)
       row.add(i < event.args.size() ? plain_text(argument_value(event, i)) : "");
@@ -103,7 +104,7 @@ class CsvExport final : public Export {
 
   Status add(const Lost& lost) override {
     CsvRow row;
-    row.add(lost.ts_ns).add(wall_text(lost.ts_ns)).add("lost").add(lost.cpu).add_empty(11);
+    row.add(lost.ts_ns).add(wall_text(lost.ts_ns)).add("lost").add(lost.cpu).add_empty(12);
     row.add(lost.count).add(name_of(lost.cause)).add_empty(arguments_);
     return file_.write(row.line());
   }

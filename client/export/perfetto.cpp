@@ -272,7 +272,9 @@ class PerfettoExport final : public Export {
     Annotations about(to);
     for (size_t i = 0; i < event.args.size(); ++i)
       about.add(name_of_argument(event, i), argument_value(event, i));
-    if (event.retval) about.add("result", result_value(event));
+    const std::string what(what_retval_is(event));
+    if (event.retval || !what.empty()) about.add("result", result_value(event));
+    about.add_text("result_is", what);
     about.add_text("tag", event.tag);
     if (event.stack) about.add_text("stack", stack_lines(*event.stack));
   }

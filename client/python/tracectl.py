@@ -92,6 +92,7 @@ class Event:
     call: 'int | None' = None
     depth: 'int | None' = None
     retval: 'int | float | str | None' = None
+    retval_is: 'str | None' = None  # what retval is, if no value of the function's type
     duration: 'int | None' = None  # ns
     stack: 'list | None' = None
     stack_by: 'str | None' = None

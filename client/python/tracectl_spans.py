@@ -221,7 +221,8 @@ class Spans:
                 'kind': KIND_INTERNAL, 'startTimeUnixNano': str(end_ns - (end.duration or 0)),
                 'endTimeUnixNano': str(end_ns),
                 'attributes': attributes({
-                    **arguments, 'tracectl.retval': end.retval, 'tracectl.session': end.session,
+                    **arguments, 'tracectl.retval': end.retval,
+                    'tracectl.retval_is': end.retval_is, 'tracectl.session': end.session,
                     'tracectl.tag': call.hit.tag, 'thread.id': end.tid, 'thread.name': end.comm})}
         if call.context.parent:
             body['parentSpanId'] = call.context.parent

@@ -36,8 +36,18 @@ std::string arguments_text(const Event& event) {
 
 std::optional<std::string> result_text(const Event& event) {
   static const Argument kUnknown{.is_signed = true};
-  if (!event.retval) return std::nullopt;
-  return value_text(event.source->result.value_or(kUnknown), event.retval);
+  const std::string what(what_retval_is(event));
+  if (!event.retval && what.empty()) return std::nullopt;
+  if (!event.retval) return "? (" + what + ")";
+  const std::string value = value_text(event.source->result.value_or(kUnknown), event.retval);
+  return what.empty() ? value : what + "=" + value;
+}
+
+std::string ending_text(const Event& event) {
+  const auto result = result_text(event);
+  if (!result) return {};
+  const bool is_register = event.retval && !what_retval_is(event).empty();
+  return (is_register ? " " : " = ") + *result;
 }
 
 }  // namespace tracectl

@@ -27,9 +27,10 @@ std::string type_text(const ArgumentPart& arg) {
 }
 
 std::string arg_text(const ArgumentPart& arg) {
+  const std::string why = arg.readable ? "" : " (" + arg.place + ")";
   const char* unknown = arg.readable ? "" : "?";
-  if (!arg.declared_type) return arg.type + " " + arg.name + unknown;
-  return arg.name + unknown + ": " + type_text(arg);
+  if (!arg.declared_type) return arg.type + " " + arg.name + unknown + why;
+  return arg.name + unknown + ": " + type_text(arg) + why;
 }
 
 std::string args_text(const std::vector<ArgumentPart>& args) {
@@ -393,8 +394,8 @@ std::string end_text(const Event& event) {
   const std::string took = event.duration_ns ? " after " + duration_text(*event.duration_ns) : "";
   if (event.kind == EventKind::unwound) return " unwound" + took;
   if (event.kind == EventKind::latency) return took;
-  const auto result = result_text(event);
-  return (result ? " = " + *result : std::string{" returned"}) + took;
+  const std::string ending = ending_text(event);
+  return (ending.empty() ? " returned" : ending) + took;
 }
 
 }  // namespace

@@ -82,8 +82,7 @@ ThreadGraph::Ending ThreadGraph::ending_of(const Event& event) const {
   Ending ending{event.kind == EventKind::unwound ? How::unwound : How::returned, line_of(event),
                 names_.of(event.source->probe)};
   ending.line.duration_ns = event.duration_ns;
-  const auto result = options_.results ? result_text(event) : std::nullopt;
-  if (result) ending.result = " = " + printable(*result);
+  if (options_.results) ending.result = printable(ending_text(event));
   return ending;
 }
 

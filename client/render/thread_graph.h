@@ -54,7 +54,7 @@ class ThreadGraph {
     How how;
     GraphLine line;  // time and CPU; no text yet
     std::string name = {};
-    std::string result = {};  // ` = 0`
+    std::string result = {};  // ` = 0`, ` rax=0`
   };
   using How = Ending::How;
 

@@ -20,7 +20,8 @@ tc_arg_place place_of(const Argument& argument) {
   // An address within the file has no meaning in a process until it is relocated.
   if (argument.link_relative) return TC_ARG_UNREADABLE;
   switch (argument.place) {
-    case Argument::Place::unreadable: return TC_ARG_UNREADABLE;
+    case Argument::Place::unreadable:
+    case Argument::Place::nothing: return TC_ARG_UNREADABLE;
     case Argument::Place::constant: return TC_ARG_CONSTANT;
     case Argument::Place::in_register: return TC_ARG_REGISTER;
     case Argument::Place::memory: return TC_ARG_MEMORY;

@@ -2,15 +2,26 @@
 #include "daemon/model/argument.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tracectl {
 
+Argument bare_register(std::string name) {
+  Argument result{.place = Argument::Place::in_register, .is_signed = true};
+  result.text = name;
+  result.name = std::move(name);
+  return result;
+}
+
 std::string type_name(const Argument& argument) {
+  if (argument.kind == Argument::Kind::aggregate && !argument.declared_type.empty())
+    return argument.declared_type;
   const char* kind = argument.is_float ? "f" : argument.is_signed ? "s" : "u";
   return kind + std::to_string(argument.size_bytes * 8);
 }
 
 const char* kind_name(const Argument& argument) {
+  if (argument.place == Argument::Place::nothing) return "void";
   switch (argument.kind) {
     case Argument::Kind::integer: return argument.is_float ? "float" : "integer";
     case Argument::Kind::boolean: return "boolean";

@@ -25,13 +25,15 @@ struct Enumerator {
 };
 using Enumerators = std::vector<Enumerator>;
 
-// The place of one argument of a probe when the probe is hit, and its type.
+// The place of one value when a probe is hit, and its type: an argument of the probe, or the result of a function at
+// its return.
 struct Argument {
   enum class Place : uint8_t {
     unreadable,  // nowhere that programs can read (an SSE register, say); the probe still works
     constant,    // `offset` is the value
     in_register,
-    memory,  // at base + index * scale + offset
+    memory,   // at base + index * scale + offset
+    nothing,  // there is no value: the result of a function that returns `void`
   };
 
   // How the value is shown to users.
@@ -88,15 +90,27 @@ struct Argument {
     f("enumerators", s.enumerators);
   }
 };
-constexpr Argument::Place last_of(Argument::Place) { return Argument::Place::memory; }
+constexpr Argument::Place last_of(Argument::Place) { return Argument::Place::nothing; }
 constexpr Argument::Kind last_of(Argument::Kind) { return Argument::Kind::aggregate; }
 
 using Arguments = std::vector<Argument>;
 
-// The type as listed to users: s32, u64, f64.
+inline bool is_readable(const Argument& argument) {
+  return argument.place != Argument::Place::unreadable &&
+         argument.place != Argument::Place::nothing;
+}
+
+// The register that results are in, for a function whose type is not known: nothing says that it is the result. Its
+// name is the register's; results of known types have no name.
+Argument bare_register(std::string name);
+inline bool is_bare_register(const Argument& result) {
+  return result.place == Argument::Place::in_register && !result.name.empty();
+}
+
+// The type as listed to users: s32, u64, f64; of what is no single number, the declared type.
 std::string type_name(const Argument& argument);
 
-// How the value is shown to users: "integer", "float", "enumeration"...
+// How the value is shown to users: "integer", "float", "enumeration"..., "void" if there is none.
 const char* kind_name(const Argument& argument);
 
 // The index of the argument with this name (not `arg0`); none if there is none.

@@ -20,6 +20,19 @@ std::optional<EventKind> event_kind_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view what_retval_is(const Event& event) {
+  if (event.kind != EventKind::returned) return {};
+  const auto& result = event.source->result;
+  if (result && result->place == Argument::Place::unreadable) return result->text;
+  if (!event.retval) return {};
+  if (!result) return "register";
+  return is_bare_register(*result) ? std::string_view(result->name) : std::string_view();
+}
+
+bool returns_nothing(const EventSource& source) {
+  return source.result && source.result->place == Argument::Place::nothing;
+}
+
 const char* name_of(LossCause cause) {
   switch (cause) {
     case LossCause::ring_full: return "ring_full";

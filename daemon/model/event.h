@@ -20,9 +20,10 @@ namespace tracectl {
 struct EventSource {
   std::string probe;  // canonical name: usdt:/usr/bin/python3.11:python:gc__start
   std::string session;
-  Arguments arguments;                  // of the site, or the requested values instead, in order
-  std::optional<Argument> result = {};  // type of the function's result, if known
-  unsigned most_frames = 0;             // of its stack; 0: no stack
+  Arguments arguments;  // of the site, or the requested values instead, in order
+  std::optional<Argument> result =
+      {};                    // of the function; none in old recordings and of other probes
+  unsigned most_frames = 0;  // of its stack; 0: no stack
 };
 
 // One value of an event; nullopt if the program's memory could not be read.
@@ -61,6 +62,13 @@ struct Event {
   std::shared_ptr<const Stack> stack = {};         // if requested
   std::string tag = {};                            // of the thread; empty: none; "?": unknown
 };
+
+// What the event's `retval` is, if it is not a value of the function's result type: the register that it was read from,
+// or why there is none. Empty otherwise.
+std::string_view what_retval_is(const Event& event);
+
+// Whether the function has no result, known or unknown.
+bool returns_nothing(const EventSource& source);
 
 enum class LossCause {
   ring_full,    // this CPU's ring of the session was full

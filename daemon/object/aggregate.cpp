@@ -3,7 +3,7 @@
 // Classes of structs and unions passed by value: psABI 3.2.3, "Classification". One of at most 16
 // bytes is passed like its two eightbytes: one with an integer in it in an integer register, one
 // with only floating-point numbers in a vector register. A longer one, or one with an unaligned
-// member, goes onto the stack. If this interpretation of the rules is not certain, the answer is
+// member, goes onto the stack; so does one of `long double`, which is returned in registers if it has nothing else. If this interpretation of the rules is not certain, the answer is
 // `unknown`.
 #include <algorithm>
 #include <array>
@@ -32,6 +32,7 @@ class Classifier {
     passing.way = way(size);
     passing.integer_registers = count(Class::integer);
     passing.vector_registers = count(Class::vector);
+    passing.is_x87 = has_long_double_ && !has_others_ && size == kMostInRegisters;
     return passing;
   }
 
@@ -92,6 +93,7 @@ class Classifier {
               *below - *size;
     }
     if (!size || *size == 0 || *size > 64) return give_up();
+    has_others_ = true;
     const uint64_t start = offset * 8 + *first;
     put(Class::integer, start / 8, (start + *size - 1) / 8 - start / 8 + 1);
   }
@@ -115,6 +117,7 @@ class Classifier {
     if (passing.way == Passing::Way::unknown) return give_up();
     // long double, which fits no register's class
     if (passing.way == Passing::Way::stack) in_memory_ = true;
+    (passing.is_x87 ? has_long_double_ : has_others_) = true;
     const uint64_t natural = std::min(passing.size_bytes, passing.alignment);
     if (natural && offset % natural) in_memory_ = true;
     alignment_ = std::max(alignment_, natural);
@@ -168,6 +171,8 @@ class Classifier {
   uint64_t members_ = 0;
   bool in_memory_ = false;
   bool unknown_ = false;
+  bool has_long_double_ = false;
+  bool has_others_ = false;
 };
 
 }  // namespace

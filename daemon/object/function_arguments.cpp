@@ -28,7 +28,7 @@ std::shared_ptr<const Arguments> FunctionArguments::at_entry(const Function& fun
   return std::make_shared<const Arguments>(std::move(*known));
 }
 
-std::optional<Argument> FunctionArguments::result_of(const Function& function) {
+Argument FunctionArguments::result_of(const Function& function) {
   if (!parameters_) parameters_.emplace(file_);
   return parameters_->result_of(function);
 }

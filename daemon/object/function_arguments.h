@@ -22,8 +22,8 @@ class FunctionArguments {
   std::shared_ptr<const Arguments> at_entry(const Function& function, uint64_t moved_bytes,
                                             std::span<const uint8_t> code);
 
-  // The type of the function's result, if it is known.
-  std::optional<Argument> result_of(const Function& function);
+  // The function's result when it returns, or else the register of results.
+  Argument result_of(const Function& function);
 
  private:
   const ElfFile& file_;

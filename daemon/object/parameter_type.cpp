@@ -24,10 +24,16 @@ Passing vectors(uint64_t size, uint8_t count = 1) {
 }
 
 // Only the x87 format of `long double` has a class of its own.
+Passing x87(uint64_t size) {
+  Passing passing{.way = Passing::Way::stack, .size_bytes = size, .alignment = 16};
+  passing.is_x87 = true;
+  return passing;
+}
+
 Passing passing_of_float(const std::string& name, uint64_t size) {
   if (size == 2 || size == 4 || size == 8) return vectors(size);
   if (size != 16) return {};
-  if (name == "long double") return {Passing::Way::stack, 0, 0, true, 16, 16};
+  if (name == "long double") return x87(16);
   if (name == "_Float128" || name == "__float128" || name == "_Decimal128") return vectors(16);
   return {};
 }
@@ -39,7 +45,7 @@ Passing passing_of_complex(const std::string& name, uint64_t size) {
     return passing;
   }
   if (size == 16) return vectors(16, 2);
-  if (size == 32 && name.ends_with("long double")) return {Passing::Way::stack, 0, 0, true, 32, 16};
+  if (size == 32 && name.ends_with("long double")) return x87(32);
   return {};
 }
 
@@ -201,7 +207,6 @@ Copying said_copying(const Die& type, bool cxx) {
 
 void read_aggregate(const Die& type, bool cxx, ParameterType& to) {
   const Copying copying = said_copying(type, cxx);
-  to.is_aggregate = true;
   to.by_reference = copying == Copying::by_address;
   if (copying == Copying::by_bytes) {
     to.passing = passing_of_aggregate(type);

@@ -16,7 +16,6 @@ namespace tracectl {
 struct ParameterType {
   Argument value;  // kind, size, names; without a place
   Passing passing;
-  bool is_aggregate = false;  // by value: a result of this type that fits no register is in memory
   bool by_reference = false;  // passed by its address, because C++ must not copy its bytes
 };
 

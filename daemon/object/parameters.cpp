@@ -22,6 +22,7 @@ using Kind = Argument::Kind;
 
 constexpr size_t kMostCounted = 64;  // parameters
 constexpr int kDeepestPack = 4;
+constexpr int kMostTypedefs = 32;
 
 // ---- finding the function, and whether it follows the convention ----
 
@@ -47,6 +48,10 @@ std::optional<Die> choose(const std::vector<Die>& functions, const std::string& 
   for (const Die& one : functions)
     if (has_linkage_name(one, symbol)) return one;
   return std::nullopt;
+}
+
+bool is_other_name(unsigned tag) {
+  return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type;
 }
 
 enum class Language { c, cxx, other };  // others have a different, or an unknown convention
@@ -205,8 +210,8 @@ class Reading {
     if (!dwarf::has(function_, DW_AT_type)) return true;
     const ParameterType result = types_.read(dwarf::type_of(function_), cxx_);
     if (result.passing.way == Passing::Way::unknown) return false;
-    if (result.by_reference || (result.is_aggregate && result.passing.way == Passing::Way::stack))
-      seating_.take_result_address();
+    const ResultSeat seat = seat_of_result(result.passing, result.by_reference);
+    if (seat.where == ResultSeat::Where::address) seating_.take_result_address();
     return true;
   }
 
@@ -241,10 +246,67 @@ struct Known {
   bool is_cxx;
 };
 
-Argument no_result(std::string why) {
-  Argument none;
-  none.text = std::move(why);
+// ---- the result ----
+
+std::string plain_name_of(Register reg) {
+  const std::string name = name_of(reg);
+  return name.substr(name.find_first_not_of('%'));
+}
+
+Argument result_register() {
+  Argument result = bare_register(plain_name_of(kResult));
+  result.base = kResult;
+  return result;
+}
+
+// Also by a typedef.
+bool returns_void(const Die& function) {
+  std::optional<Die> type = function;
+  for (int i = 0; type && i < kMostTypedefs; ++i) {
+    if (!dwarf::has(*type, DW_AT_type)) return true;
+    type = dwarf::type_of(*type);
+    if (!type || !is_other_name(dwarf::tag_of(*type))) return false;
+  }
+  return false;
+}
+
+Argument no_result() {
+  Argument none{.place = Argument::Place::nothing};
+  none.text = "nothing";
+  none.declared_type = "void";
   return none;
+}
+
+Argument unreadable_result(Argument type, const std::string& why) {
+  type.text = type.declared_type + " " + why;
+  return type;
+}
+
+Argument in_result_register(Argument type) {
+  if (type.kind == Kind::aggregate)
+    return unreadable_result(std::move(type), "in " + plain_name_of(kResult) + ", not as a number");
+  type.place = Argument::Place::in_register;
+  type.base = kResult;
+  type.text = name_of(kResult);
+  return type;
+}
+
+Argument pointer_to(const std::string& declared_type) {
+  Argument pointer{.kind = Kind::pointer};
+  pointer.declared_type = declared_type + " *";
+  return pointer;
+}
+
+Argument seated_result(Argument type, const ResultSeat& seat) {
+  switch (seat.where) {
+    case ResultSeat::Where::lost:
+      return unreadable_result(std::move(type), "in a place that is not understood");
+    case ResultSeat::Where::nothing: return no_result();
+    case ResultSeat::Where::number: return in_result_register(std::move(type));
+    case ResultSeat::Where::address: return in_result_register(pointer_to(type.declared_type));
+    case ResultSeat::Where::elsewhere: return unreadable_result(std::move(type), seat.text);
+  }
+  return type;
 }
 
 }  // namespace
@@ -279,20 +341,17 @@ std::optional<Arguments> FunctionParameters::of(const Function& function) {
   return Reading(known->die, function.address, known->is_cxx, impl_->types).run();
 }
 
-std::optional<Argument> FunctionParameters::result_of(const Function& function) {
+Argument FunctionParameters::result_of(const Function& function) {
   const auto known = impl_->find(function);
-  if (!known) return std::nullopt;
-  if (!dwarf::has(known->die, DW_AT_type)) return no_result("the function returns nothing");
-  const ParameterType type = impl_->types.read(dwarf::type_of(known->die), known->is_cxx);
-  const Passing& passing = type.passing;
-  if (type.is_aggregate || type.by_reference || passing.way != Passing::Way::registers ||
-      passing.integer_registers + passing.vector_registers != 1)
-    return no_result("the function returns a " + text_of_type(dwarf::type_of(known->die)) +
-                     ", which is no integer");
-  Argument result = type.value;
-  result.place = Argument::Place::in_register;
-  result.base = kResult;
-  return result;
+  if (!known) return result_register();
+  if (returns_void(known->die)) return no_result();
+  const auto declared = dwarf::type_of(known->die);
+  ParameterType type = impl_->types.read(declared, known->is_cxx);
+  type.value.declared_type = text_of_type(declared);
+  Argument result =
+      seated_result(std::move(type.value), seat_of_result(type.passing, type.by_reference));
+  // clang makes such a function return nothing if nobody uses its result, and does not record it.
+  return is_readable(result) && may_lack_parameters(known->die) ? result_register() : result;
 }
 
 }  // namespace tracectl

@@ -26,10 +26,9 @@ class FunctionParameters {
   // function is unknown, or if it may not follow the calling convention.
   std::optional<Arguments> of(const Function& function);
 
-  // The type of the function's result in rax at a return; it has no place. If the result is
-  // elsewhere, or if there is none, it is unreadable, with the reason in `text`. None if the
-  // function is unknown.
-  std::optional<Argument> result_of(const Function& function);
+  // The function's result at a return. The `text` of one that cannot be read has its type and says why; one in memory
+  // is a pointer. A bare register if the function is unknown or may not follow the calling convention.
+  Argument result_of(const Function& function);
 
  private:
   struct Impl;

@@ -42,8 +42,7 @@ ReturnPlanner::ReturnPlanner(const ObjectFile& object, const std::vector<Functio
 
 Result<ReturnPlanner::Planned> ReturnPlanner::plan(const Function& function,
                                                    const FunctionCode& code,
-                                                   const Placement& placed,
-                                                   std::optional<Argument> result) {
+                                                   const Placement& placed, Argument result) {
   const bool takes_trampoline = choice_ == Returns::trampoline ||
                                 (choice_ == Returns::automatic && !moves_stacks_ && is_leaf(code));
   auto planned = takes_trampoline

@@ -37,7 +37,7 @@ class ReturnPlanner {
   // `placed` is the probe's place without returns. Fails with the reason if returns cannot be
   // traced in the chosen way, or in no safe way.
   Result<Planned> plan(const Function& function, const FunctionCode& code, const Placement& placed,
-                       std::optional<Argument> result);
+                       Argument result);
 
  private:
   Result<Planned> by_trampoline(const FunctionCode& code, const Placement& placed,

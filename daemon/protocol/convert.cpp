@@ -121,7 +121,7 @@ ArgumentPart part_of(const Argument& argument, size_t index) {
   return {.name = argument.name.empty() ? "arg" + std::to_string(index) : argument.name,
           .type = type_name(argument),
           .place = argument.text,
-          .readable = argument.place != Argument::Place::unreadable,
+          .readable = is_readable(argument),
           .kind = kind_name(argument),
           .declared_type = declared.empty() ? std::nullopt : std::optional(declared),
           .enumerators = std::nullopt};
@@ -131,7 +131,7 @@ ProbeNotification described(const EventSource& source) {
   ProbeNotification wire{.session = source.session, .probe = source.probe, .args = {}};
   if (source.result) {
     wire.result = part_of(*source.result, 0);
-    wire.result->name = "retval";
+    if (!is_bare_register(*source.result)) wire.result->name = "retval";
   }
   for (const Argument& argument : source.arguments) {
     ArgumentPart& part = wire.args.emplace_back(part_of(argument, wire.args.size()));
@@ -165,7 +165,8 @@ void set_type(const std::string& type, Argument& argument) {
 
 Argument argument_of(const ArgumentPart& part) {
   Argument argument;
-  set_type(part.type, argument);
+  if (part.readable) argument.place = Argument::Place::in_register;
+  if (part.kind != "aggregate") set_type(part.type, argument);
   if (argument.is_float) argument.size_bytes = sizeof(double);  // as JSON has it
   argument.kind = kind_of(part.kind);
   argument.name = part.name;
@@ -185,7 +186,10 @@ Arguments arguments_of(const ProbeNotification& notification) {
 
 std::optional<Argument> result_of(const ProbeNotification& notification) {
   if (!notification.result) return std::nullopt;
-  return argument_of(*notification.result);
+  Argument result = argument_of(*notification.result);
+  if (notification.result->kind == "void") result.place = Argument::Place::nothing;
+  if (result.name == "retval") result.name.clear();
+  return result;
 }
 
 }  // namespace tracectl::protocol

@@ -66,9 +66,13 @@ void append_call(std::string& out, const CallMark& call) {
 void append_end(std::string& out, const Event& event) {
   if (event.kind == EventKind::hit) return;
   static const Argument kUnknown{.is_signed = true};
-  if (event.kind != EventKind::latency) {
+  if (event.kind != EventKind::latency && !returns_nothing(*event.source)) {
     out += ",\"retval\":";
     append_value(out, event, event.retval, event.source->result.value_or(kUnknown));
+  }
+  if (const auto what = what_retval_is(event); !what.empty()) {
+    out += ",\"retval_is\":";
+    append_string(out, what);
   }
   if (event.duration_ns) append_field(out, ",\"duration\":", *event.duration_ns);
 }
@@ -127,11 +131,27 @@ void add_args(const std::vector<Scalar>& scalars, EventSource& source, Event& ev
   }
 }
 
-void add_result(const Scalar& scalar, EventSource& source, Event& event) {
+Argument result_without_value(const EventNotification& wire) {
+  Argument result;
+  if (wire.retval_is)
+    result.text = *wire.retval_is;
+  else
+    result.place = wire.retval ? Argument::Place::in_register : Argument::Place::nothing;
+  return result;
+}
+
+// The result of a call that returned.
+void add_result(const EventNotification& wire, EventSource& source, Event& event) {
+  const bool has_value = wire.retval && !std::holds_alternative<std::monostate>(*wire.retval);
+  if (!has_value) {
+    source.result = result_without_value(wire);
+    return;
+  }
   TypedValue value =
-      std::visit([&](const auto& held) { return typed(held, event.strings); }, scalar);
+      std::visit([&](const auto& held) { return typed(held, event.strings); }, *wire.retval);
   if (value.type.is_string) return;
-  source.result = std::move(value.type);
+  source.result = wire.retval_is ? bare_register(*wire.retval_is) : std::move(value.type);
+  source.result->place = Argument::Place::in_register;
   event.retval = value.bits;
 }
 
@@ -161,7 +181,7 @@ Result<StreamItem> event_of(EventNotification wire) {
   source->probe = std::move(wire.probe);
   source->session = std::move(wire.session);
   add_args(wire.args, *source, event);
-  if (wire.retval) add_result(*wire.retval, *source, event);
+  if (event.kind == EventKind::returned) add_result(wire, *source, event);
   event.source = std::move(source);
   auto stack = stack_of(wire.stack, wire.stack_by, wire.stack_end);
   if (!stack) return stack.error();

@@ -88,7 +88,10 @@ bool EventDecoder::read_parts(uint64_t head, ByteReader& from, Event& event) {
     event.call = CallMark{static_cast<uint32_t>(last_.call), static_cast<uint32_t>(last_.depth)};
   }
   if (head & kHasDuration) event.duration_ns = from.varint();
-  if (head & kHasResult) event.retval = static_cast<uint64_t>(unzigzag(from.varint()));
+  if (head & kHasResult) {
+    const auto bits = static_cast<uint64_t>(unzigzag(from.varint()));
+    if (!source_->result || is_readable(*source_->result)) event.retval = bits;
+  }
   if (head & kHasStack) {
     event.stack = tables_.stack(from.varint());
     if (!event.stack) return false;

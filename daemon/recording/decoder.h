@@ -62,6 +62,8 @@ class DefinitionTables {
   bool add_stack(uint64_t number, ByteReader& from);
   bool read_text(ByteReader& from, std::string& to);
   bool read_argument(ByteReader& from, Argument& to);
+  bool read_enumerators(ByteReader& in, Argument& to);
+  bool read_place(ByteReader& in, Argument& to);
   // False if less is left.
   bool take(size_t bytes);
 

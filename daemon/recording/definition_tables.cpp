@@ -104,6 +104,10 @@ bool DefinitionTables::read_argument(ByteReader& from, Argument& to) {
   to.is_string = bits & 4;
   to.is_shown_as_text = bits & 8;
   if (!read_text(in, to.name) || !read_text(in, to.declared_type)) return false;
+  return read_enumerators(in, to) && read_place(in, to);
+}
+
+bool DefinitionTables::read_enumerators(ByteReader& in, Argument& to) {
   const uint64_t count = in.varint();
   if (in.failed() || count > kMostEnumerators) return false;
   if (count == 0) return true;
@@ -115,6 +119,24 @@ bool DefinitionTables::read_argument(ByteReader& from, Argument& to) {
     if (in.failed()) return false;
   }
   to.enumerators = std::make_shared<const Enumerators>(std::move(named));
+  return true;
+}
+
+// Earlier versions recorded no places, and took the register for the result whatever the function returns: `void` and
+// structs had no type then.
+bool DefinitionTables::read_place(ByteReader& in, Argument& to) {
+  if (in.at_end()) {
+    const bool is_of_register = !to.is_float && !to.declared_type.empty();
+    to.place = is_of_register ? Argument::Place::in_register : Argument::Place::unreadable;
+    return true;
+  }
+  const uint64_t place = in.varint();
+  if (!read_text(in, to.text)) return false;
+  switch (static_cast<RecordedPlace>(place)) {
+    case RecordedPlace::readable: to.place = Argument::Place::in_register; break;
+    case RecordedPlace::nothing: to.place = Argument::Place::nothing; break;
+    default: to.place = Argument::Place::unreadable; break;
+  }
   return true;
 }
 

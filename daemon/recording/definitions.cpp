@@ -23,6 +23,12 @@ void add_definition(Block& to, DefinitionKind kind, uint64_t number, std::string
   ++to.header.records;
 }
 
+RecordedPlace recorded_place_of(const Argument& argument) {
+  if (is_readable(argument)) return RecordedPlace::readable;
+  return argument.place == Argument::Place::nothing ? RecordedPlace::nothing
+                                                    : RecordedPlace::unreadable;
+}
+
 }  // namespace
 
 Block block_of_reason(std::string_view reason) {
@@ -88,6 +94,8 @@ void Definitions::argument(ByteWriter& to, const Argument& argument) {
     in.varint(text(one.name));
     in.varint(zigzag(one.value));
   }
+  in.varint(static_cast<uint64_t>(recorded_place_of(argument)));
+  in.varint(text(is_readable(argument) ? "" : argument.text));
   to.text(body);
 }
 

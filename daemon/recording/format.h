@@ -85,6 +85,9 @@ enum class DefinitionKind : uint8_t {
   reason = 6,  // why the file was written
 };
 
+// Of an argument or a result.
+enum class RecordedPlace : uint8_t { readable = 0, unreadable = 1, nothing = 2 };
+
 enum class RecordKind : uint8_t { hit = 0, returned = 1, unwound = 2, latency = 3, lost = 4 };
 enum RecordBit : uint64_t {
   kRecordKinds = 7,  // the bits of enum RecordKind

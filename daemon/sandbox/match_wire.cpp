@@ -23,7 +23,7 @@ bool is_size(uint8_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || b
 // Whether the kernel's programs can handle it.
 bool is_handled(const Argument& argument) {
   using Place = Argument::Place;
-  if (argument.place == Place::unreadable) return true;
+  if (!is_readable(argument)) return true;
   const bool has_base = is_general(argument.base) || argument.base == kInstructionPointer;
   const bool has_index = is_general(argument.index);
   if (!is_size(argument.size_bytes) || !is_size(argument.scale)) return false;

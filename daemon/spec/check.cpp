@@ -128,8 +128,7 @@ class Checker {
     const std::string name = "arg" + std::to_string(expr.number);
     if (argument.is_float)
       return error(expr, name + " is a float (" + type_name(argument) + "), not an integer");
-    if (argument.place == Argument::Place::unreadable)
-      return error(expr, name + " cannot be read here: " + argument.text);
+    if (!is_readable(argument)) return error(expr, name + " cannot be read here: " + argument.text);
     return ok();
   }
 

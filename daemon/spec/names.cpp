@@ -11,8 +11,6 @@
 namespace tracectl {
 namespace {
 
-bool is_readable(const Argument& argument) { return argument.place != Argument::Place::unreadable; }
-
 bool is_argument(const Expr& expr) {
   return expr.kind == Expr::Kind::operand && expr.operand == Operand::arg;
 }
@@ -60,7 +58,7 @@ Status set_result(Expr& part, const Expr& whole, const Argument* result) {
   const auto fail = [&](std::string message) {
     return error_at(to_string(whole), column_of(part, whole), std::move(message));
   };
-  if (!is_readable(type)) return fail("there is no retval here: " + type.text);
+  if (!is_readable(type)) return fail("there is no retval here: the function returns " + type.text);
   if (type.is_float) return fail("retval is a float (" + type_name(type) + "), not an integer");
   part.number = type.size_bytes | (type.is_signed ? Expr::kSignedResult : 0);
   return ok();

@@ -42,13 +42,19 @@ CallMark call_of(uint64_t word) {
   return {.number = static_cast<uint32_t>(word), .depth = static_cast<uint32_t>(word >> 32)};
 }
 
+// The record has the register, whatever the function returns.
+bool is_in_register(const std::optional<Argument>& result) {
+  return !result || result->place == Argument::Place::in_register;
+}
+
 void decode_end(const tc_record& record, const std::byte* words, Event& event) {
   event.kind = record.kind == TC_RECORD_RETURN    ? EventKind::returned
                : record.kind == TC_RECORD_LATENCY ? EventKind::latency
                                                   : EventKind::unwound;
   tc_end end;
   std::memcpy(&end, words, sizeof(end));
-  if (record.flags & TC_RECORD_HAS_RETVAL) event.retval = end.retval;
+  if (record.flags & TC_RECORD_HAS_RETVAL && is_in_register(event.source->result))
+    event.retval = end.retval;
   event.duration_ns = end.duration_ns;
   if (record.flags & TC_RECORD_CALL) event.call = call_of(end.call);
 }

@@ -11,8 +11,9 @@ MODES = [{'name': 'RED', 'value': 0}, {'name': 'GREEN', 'value': 7}, {'name': 'B
 class Names(support.DaemonTest):
     def test_are_listed_with_their_types(self):
         path = support.target('parameters')
-        self.assertIn('size: s32, ratio?: f64, fast: bool, mode: enum color, weight?: f32, '
-                      'path: const char *, where: struct pair *, letter: char',
+        self.assertIn('size: s32, ratio?: f64 (in a vector register), fast: bool, mode: enum color, '
+                      'weight?: f32 (in a vector register), path: const char *, where: struct pair *, '
+                      'letter: char',
                       self.daemon.run('list', f'u:{path}:kinds').stdout)
         args = self.daemon.json('list', f'u:{path}:kinds')['probes'][0]['args']
         self.assertEqual([arg['name'] for arg in args],

@@ -598,10 +598,11 @@ class Followed(unittest.TestCase):
         hit = tracectl.Event(ts=0, wall='', epoch=0, session='s', cpu=0, pid=1, tid=1, comm='', probe='p',
                              kind='hit', args=[])
         followed = exporter.Followed(Daemon(), 's')
+        hits = [dataclasses.replace(hit, epoch=epoch) for epoch in range(10_000)]
         tracemalloc.start()
         self.addCleanup(tracemalloc.stop)
-        for epoch in range(10_000):
-            self.assertTrue(followed(dataclasses.replace(hit, epoch=epoch)))
+        for one in hits:
+            self.assertTrue(followed(one))
         self.assertLess(tracemalloc.get_traced_memory()[0], 100_000)
 
 

@@ -111,8 +111,16 @@ class RandomItems {
     Argument colour{.kind = Argument::Kind::enumeration, .size_bytes = 4};
     colour.enumerators = std::make_shared<const Enumerators>(Enumerators{{"red", -1}, {"blue", 7}});
     Argument real{.is_float = true};
-    sources_ = {source("p1", {number, text, colour}, std::nullopt), source("p2", {}, number),
-                source("p3", {real}, real), source("p1", {number}, std::nullopt)};
+    Argument result{.place = Argument::Place::in_register, .size_bytes = 4, .is_signed = true};
+    result.declared_type = "int";
+    Argument none{.place = Argument::Place::nothing};
+    real.text = "double in xmm0";
+    sources_ = {source("p1", {number, text, colour}, std::nullopt),
+                source("p2", {}, result),
+                source("p3", {real}, real),
+                source("p1", {number}, std::nullopt),
+                source("p4", {number}, none),
+                source("p5", {number}, bare_register("rax"))};
   }
 
   std::vector<StreamItem> make(size_t count) {
@@ -152,7 +160,9 @@ class RandomItems {
     if (one_in(20)) event.args.push_back(number());
     if (one_in(3))
       event.call = CallMark{static_cast<uint32_t>(number()), static_cast<uint32_t>(below(99))};
-    if (event.source->result && event.kind == EventKind::returned) event.retval = number();
+    const auto& result = event.source->result;
+    const bool has_number = result && is_readable(*result) && !one_in(9);
+    if (has_number && event.kind == EventKind::returned) event.retval = number();
     if (event.kind != EventKind::hit) event.duration_ns = number();
     if (one_in(8)) event.stack = stack();
     if (one_in(8)) event.tag = one_in(2) ? "a" : "tag \xff";

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/events.h"
@@ -67,6 +68,34 @@ Result<StreamItem> through_the_wire(const std::string& line) {
   auto incoming = parse_incoming(line);
   EXPECT_TRUE(incoming);
   return parse_notification(std::get<Notification>(*incoming));
+}
+
+Event return_with(const Argument& result, Value value) {
+  Event event = event_with({}, {});
+  auto source = std::make_shared<EventSource>(*event.source);
+  source->result = result;
+  event.source = source;
+  event.kind = EventKind::returned;
+  event.retval = value;
+  return event;
+}
+
+Argument result_at(Argument::Place place, const std::string& text) {
+  Argument result = type(4, true);
+  result.place = place;
+  result.text = text;
+  return result;
+}
+
+// The last event of lines from a daemon.
+Event last_event_of(const std::string& lines) {
+  NotificationReader reader;
+  Event last;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);)
+    if (auto item = *reader.read(std::get<Notification>(*parse_incoming(line + "\n"))))
+      last = std::get<Event>(std::move(*item));
+  return last;
 }
 
 const std::string kReplacement = "\xef\xbf\xbd";
@@ -173,6 +202,44 @@ TEST(EventJson, CommMayHoldAnyBytes) {
   EXPECT_EQ(comm_read_back("\xed\xa0\x80"),
             kReplacement + kReplacement + kReplacement);  // surrogate
   EXPECT_EQ(comm_read_back(std::string("\0x", 2)), std::string("\0x", 2));
+}
+
+TEST(EventJson, ResultIsWhatItIsKnownToBe) {
+  using Place = Argument::Place;
+  const json number = read_back(return_with(result_at(Place::in_register, "%rax"), 0xffffffff));
+  EXPECT_EQ(number["retval"], -1);
+  EXPECT_FALSE(number.contains("retval_is"));
+  const json in_register = read_back(return_with(bare_register("rax"), 27));
+  EXPECT_EQ(in_register["retval"], 27);
+  EXPECT_EQ(in_register["retval_is"], "rax");
+  const json unknown = read_back(return_with(result_at(Place::unreadable, "double in xmm0"), {}));
+  EXPECT_TRUE(unknown.at("retval").is_null());
+  EXPECT_EQ(unknown["retval_is"], "double in xmm0");
+  const json nothing = read_back(return_with(result_at(Place::nothing, "nothing"), {}));
+  EXPECT_FALSE(nothing.contains("retval") || nothing.contains("retval_is"));
+  const json left_by_jump = read_back(return_with(result_at(Place::in_register, "%rax"), {}));
+  EXPECT_TRUE(left_by_jump.at("retval").is_null());
+  EXPECT_FALSE(left_by_jump.contains("retval_is"));
+}
+
+// Without a description of the probe, and with it.
+TEST(EventLine, TheClientReadsBackWhatAResultIs) {
+  using Place = Argument::Place;
+  WallClock wall{0};
+  Argument typed = result_at(Place::in_register, "%rax");
+  typed.declared_type = "int";
+  for (const Event& event : {return_with(typed, 5), return_with(bare_register("rax"), 27),
+                             return_with(result_at(Place::unreadable, "double in xmm0"), {}),
+                             return_with(result_at(Place::nothing, "nothing"), {})})
+    for (const bool is_described : {false, true}) {
+      std::string lines;
+      if (is_described) append_probe_line(lines, *event.source);
+      append_event_line(lines, event, wall);
+      const Event read = last_event_of(lines);
+      EXPECT_EQ(event_json(read, wall), event_json(event, wall));
+      EXPECT_EQ(returns_nothing(*read.source), returns_nothing(*event.source));
+      EXPECT_EQ(what_retval_is(read), what_retval_is(event));
+    }
 }
 
 TEST(EventJson, TagIsThereIfTheThreadHasOne) {

@@ -184,14 +184,74 @@ TEST_F(ExportTo, CsvQuotesWhatItMust) {
   must(to->add(event_of_all_kinds()));
   must(to->add(Lost{.ts_ns = 3000, .count = 41, .cause = LossCause::ring_full, .cpu = 1}));
   must(to->finish());
-  EXPECT_EQ(
-      text(),
-      "ts,wall,kind,cpu,pid,tid,comm,session,probe,call,depth,duration,retval,tag,stack,lost,cause,"
-      "arg0,arg1,arg2,arg3,arg4,arg5,arg6,arg7\n"
-      "2000,2023-11-14T22:13:20.000002000Z,hit,1,4711,4711,\"a,\"\"b\"\"\nc\",s,"
-      "\"usdt:/opt/a \"\"b\"\"\\c:pro:na-me\",,,,,tag 1,,,,"
-      "-5,18446603336221196288,7,1,1.5,\"x,\"\"y\"\"\nz\xef\xbf\xbd\",,0.25\n"
-      "3000,2023-11-14T22:13:20.000003000Z,lost,1,,,,,,,,,,,,41,ring_full,,,,,,,,\n");
+  EXPECT_EQ(text(),
+            "ts,wall,kind,cpu,pid,tid,comm,session,probe,call,depth,duration,retval,retval_is,tag,"
+            "stack,lost,cause,"
+            "arg0,arg1,arg2,arg3,arg4,arg5,arg6,arg7\n"
+            "2000,2023-11-14T22:13:20.000002000Z,hit,1,4711,4711,\"a,\"\"b\"\"\nc\",s,"
+            "\"usdt:/opt/a \"\"b\"\"\\c:pro:na-me\",,,,,,tag 1,,,,"
+            "-5,18446603336221196288,7,1,1.5,\"x,\"\"y\"\"\nz\xef\xbf\xbd\",,0.25\n"
+            "3000,2023-11-14T22:13:20.000003000Z,lost,1,,,,,,,,,,,,,41,ring_full,,,,,,,,\n");
+}
+
+// ---- results ----
+
+Event return_of(const Argument& result, Value value) {
+  Event event = event_of(EventKind::returned, "uprobe:/p:f", 2000);
+  auto source = std::make_shared<EventSource>(*event.source);
+  source->result = result;
+  event.source = source;
+  event.retval = value;
+  return event;
+}
+
+// Of `double`, of `void`, and of a function of which nothing is known.
+std::vector<Event> returns_of_all_kinds() {
+  Argument of_double{.is_float = true};
+  of_double.text = "double in xmm0";
+  return {return_of(of_double, std::nullopt),
+          return_of(Argument{.place = Argument::Place::nothing}, std::nullopt),
+          return_of(bare_register("rax"), 27)};
+}
+
+TEST_F(ExportTo, ChromeHasOfAResultOnlyWhatIsKnown) {
+  auto to = opened("chrome");
+  for (const Event& event : returns_of_all_kinds()) must(to->add(event));
+  must(to->finish());
+  for (const char* args :
+       {R"("args":{"result":null,"result_is":"double in xmm0","cpu":1})", R"("args":{"cpu":1})",
+        R"("args":{"result":27,"result_is":"rax","cpu":1})"})
+    EXPECT_NE(text().find(args), std::string::npos) << text();
+}
+
+TEST_F(ExportTo, CtfHasOfAResultOnlyWhatIsKnown) {
+  auto to = opened("ctf");
+  for (const Event& event : returns_of_all_kinds()) must(to->add(event));
+  must(to->finish());
+  const std::string text = output_of({"babeltrace2", path()});
+  EXPECT_NE(text.find("{ result_is = \"double in xmm0\" }"), std::string::npos) << text;
+  EXPECT_NE(text.find("{ result = 27, result_is = \"rax\" }"), std::string::npos) << text;
+  EXPECT_EQ(std::ranges::count(text, '\n'), 3) << text;
+}
+
+TEST_F(ExportTo, CsvHasOfAResultOnlyWhatIsKnown) {
+  auto to = opened("csv");
+  for (const Event& event : returns_of_all_kinds()) must(to->add(event));
+  must(to->finish());
+  EXPECT_NE(text().find("uprobe:/p:f,,,,,double in xmm0,"), std::string::npos) << text();
+  EXPECT_NE(text().find("uprobe:/p:f,,,,,,"), std::string::npos) << text();
+  EXPECT_NE(text().find("uprobe:/p:f,,,,27,rax,"), std::string::npos) << text();
+}
+
+TEST_F(ExportTo, SlicesHaveOfAResultOnlyWhatIsKnown) {
+  std::vector<std::string> results;
+  Slices slices([&](const Slice& slice) { return results.push_back(slice.result), ok(); });
+  for (Event event : returns_of_all_kinds()) {
+    event.duration_ns = 5;
+    must(slices.add(event));
+  }
+  must(slices.finish(9000));
+  EXPECT_EQ(results, (std::vector<std::string>{"? (double in xmm0)", "", "rax=27"}));
 }
 
 // ---- spans ----

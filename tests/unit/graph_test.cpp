@@ -26,6 +26,14 @@ std::shared_ptr<EventSource> source_of(const Event& event) {
   return std::make_shared<EventSource>(*event.source);
 }
 
+Event returning(uint64_t value, Event event) {
+  const auto source = source_of(event);
+  source->result = Argument{.place = Argument::Place::in_register, .is_signed = true};
+  event.source = source;
+  event.retval = value;
+  return event;
+}
+
 Event on_cpu(unsigned cpu, Event event) {
   event.cpu = cpu;
   return event;
@@ -93,16 +101,35 @@ TEST_F(GraphWithValues, ShowsArgumentsAndResults) {
   begin.strings = {"SELECT 1\x1b"};
   add(begin);
   add(begin_of("leaf", {2, 1}, 0));
-  Event leaf = end_of("leaf", {2, 1}, 1, 1);
-  leaf.retval = 42;
-  add(leaf);
-  Event end = end_of("query", {1, 0}, 2, 2);
-  end.retval = static_cast<uint64_t>(-1);
-  add(end);
+  add(returning(42, end_of("leaf", {2, 1}, 1, 1)));
+  add(returning(static_cast<uint64_t>(-1), end_of("query", {1, 0}, 2, 2)));
   EXPECT_EQ(text(),
             "  1) 4711                     |  query(sql=\"SELECT 1\\x1b\", 5) {\n"
             "  1) 4711            0.001 us |    leaf() = 42;\n"
             "  1) 4711            0.002 us |  } = -1\n");
+}
+
+TEST_F(GraphWithValues, ShowsOfAResultOnlyWhatIsKnown) {
+  const auto show = [&](const std::optional<Argument>& result, Value value) {
+    add(begin_of("f", {1, 0}, 0));
+    Event end = end_of("f", {1, 0}, 1, 1);
+    const auto source = source_of(end);
+    source->result = result;
+    end.source = source;
+    end.retval = value;
+    add(end);
+  };
+  Argument of_double{.is_float = true};
+  of_double.text = "double in xmm0, which no probe sees";
+  show(bare_register("rax"), 27);
+  show(of_double, std::nullopt);
+  show(Argument{.place = Argument::Place::nothing}, std::nullopt);
+  show(std::nullopt, 27);
+  EXPECT_EQ(text(),
+            "  1) 4711            0.001 us |  f() rax=27;\n"
+            "  1) 4711            0.001 us |  f() = ? (double in xmm0, which no probe sees);\n"
+            "  1) 4711            0.001 us |  f();\n"
+            "  1) 4711            0.001 us |  f() register=27;\n");
 }
 
 TEST_F(Graph, WithoutValuesHasNone) {

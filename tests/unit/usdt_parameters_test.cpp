@@ -40,6 +40,9 @@ class Known {
   std::optional<Arguments> of(const std::string& function) {
     return parameters_.of(functions_.at(function));
   }
+  Argument result(const std::string& function) {
+    return parameters_.result_of(functions_.at(function));
+  }
   std::optional<Arguments> under_name(const std::string& function, const std::string& symbol) {
     Function renamed = functions_.at(function);
     renamed.name = symbol;
@@ -199,6 +202,38 @@ TEST_P(CxxParameters, PacksAreTakenApart) {
 INSTANTIATE_TEST_SUITE_P(Compiled, CxxParameters,
                          ::testing::Values("parameters_cxx", "parameters_cxx_clang"),
                          [](const auto& one) { return std::string(one.param); });
+
+// ---- results ----
+
+Argument result_in(const char* target, const char* function) {
+  return Known(on_kernel::target_path(target)).result(function);
+}
+
+TEST(ResultTest, IsAtThePlaceThatTheTypeAndTheConventionGive) {
+  for (const char* target : {"returned", "returned_o0", "returned_clang"}) {
+    EXPECT_EQ(type_name(result_in(target, "of_s16")), "s16");
+    EXPECT_EQ(result_in(target, "of_s16").text, "%rax");
+    EXPECT_EQ(result_in(target, "of_enum").kind, Kind::enumeration);
+    EXPECT_EQ(result_in(target, "of_bool").kind, Kind::boolean);
+    EXPECT_EQ(result_in(target, "of_text").declared_type, "const char *");
+    EXPECT_EQ(result_in(target, "of_large").declared_type, "struct large *");
+    EXPECT_EQ(result_in(target, "of_large").kind, Kind::pointer);
+    EXPECT_EQ(result_in(target, "of_double").declared_type, "double");
+    EXPECT_EQ(result_in(target, "of_double").place, Argument::Place::unreadable);
+    EXPECT_EQ(result_in(target, "of_no_value").place, Argument::Place::nothing);
+  }
+  EXPECT_EQ(result_in("returned", "of_local").declared_type, "int");
+  EXPECT_TRUE(is_bare_register(result_in("returned_clang", "of_local")));
+  EXPECT_TRUE(is_bare_register(result_in("returned_plain", "of_s64")));
+}
+
+// A struct of `long double` is passed in memory, and returned in a register: there is no address before the parameters.
+TEST(ResultTest, OnlyOneInMemoryHasItsAddressPassed) {
+  Known known(on_kernel::target_path("returned"));
+  EXPECT_THAT(shown(known.of("of_x87")), ElementsAre("n s64 %rdi"));
+  EXPECT_THAT(shown(known.of("of_large")), ElementsAre("n s64 %rsi"));
+  EXPECT_THAT(shown(known.of("of_union")), ElementsAre("n s32 %rsi"));
+}
 
 TEST(SeatingTest, BehindAnUnknownTypeNoPlaceIsCertain) {
   Seating seating;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The places of a function's parameters before its first instruction runs. The room of each machine defines Seating by
-// its calling convention. A parameter's place depends on the types of all before it: after one whose type is not
-// understood, no place is certain any more.
+// The places of a function's parameters before its first instruction runs, and of its result when it returns. The room
+// of each machine defines them by its calling convention. A parameter's place depends on the types of all before it:
+// after one whose type is not understood, no place is certain any more.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "daemon/model/argument.h"
 
@@ -28,6 +29,8 @@ struct Passing {
   uint64_t size_bytes = 8;
   uint64_t alignment = 8;
   bool is_aggregate = false;
+  bool is_x87 =
+      false;  // `long double` and structs of one: passed on the stack, returned in registers
 
   bool operator==(const Passing&) const = default;
 };
@@ -40,6 +43,24 @@ struct Seat {
   Register integer = Register::none;  // the first one, if it has any
   uint64_t stack_offset = 0;          // from the stack pointer at the entry
 };
+
+// The place of a function's result when it returns. Vector and x87 registers are not among those that a trap has, and
+// what the task has saved of them is older.
+struct ResultSeat {
+  enum class Where : uint8_t {
+    lost,      // it depends on a type that is not understood
+    nothing,   // an empty struct, which has no bytes
+    number,    // in kResult, if the type is a number
+    address,   // in memory, whose address is in kResult
+    elsewhere  // as `text` says: "in xmm0, which no probe sees"
+  };
+
+  Where where = Where::lost;
+  std::string text = {};
+};
+
+// `by_reference`: C++ must not copy its bytes, so the caller passes the address of the place for it.
+ResultSeat seat_of_result(const Passing& type, bool by_reference);
 
 // Assigns registers and stack to the parameters of one function, in their order.
 class Seating {

@@ -15,7 +15,38 @@ constexpr uint64_t kMostStackBytes = 1 << 20;  // of parameters; more is not pla
 
 uint64_t rounded_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
+ResultSeat in_registers(const Passing& type) {
+  using Where = ResultSeat::Where;
+  const bool is_pair = type.integer_registers + type.vector_registers > 1;
+  if (type.integer_registers && type.vector_registers)
+    return {Where::elsewhere, "in rax and xmm0, and no probe sees xmm0"};
+  if (type.vector_registers)
+    return {Where::elsewhere,
+            is_pair ? "in xmm0 and xmm1, which no probe sees" : "in xmm0, which no probe sees"};
+  if (is_pair) return {Where::elsewhere, "in rax and rdx, more than an event has room for"};
+  return {Where::number};
+}
+
+ResultSeat in_x87_registers(const Passing& type) {
+  const bool is_complex = type.size_bytes > 16;
+  return {ResultSeat::Where::elsewhere,
+          is_complex ? "in st(0) and st(1), which no probe sees" : "in st(0), which no probe sees"};
+}
+
 }  // namespace
+
+// psABI, 3.2.3 "Returning of Values".
+ResultSeat seat_of_result(const Passing& type, bool by_reference) {
+  using Where = ResultSeat::Where;
+  if (by_reference) return {Where::address};
+  switch (type.way) {
+    case Passing::Way::unknown: return {Where::lost};
+    case Passing::Way::nothing: return {Where::nothing};
+    case Passing::Way::registers: return in_registers(type);
+    case Passing::Way::stack: break;
+  }
+  return type.is_x87 ? in_x87_registers(type) : ResultSeat{Where::address};
+}
 
 Seating::Seating() : stack_offset_(kEightbyte) {}  // after the return address
 

@@ -31,7 +31,11 @@ struct EventNotification {
   // For graphs: the call that begins or ends, by its number among the thread's calls in the session (0: its
   // end will not be seen), and how many calls were open around it.
   std::optional<uint64_t> call = {}, depth = {};
-  std::optional<Scalar> retval = {};      // of a call that has ended; null: not known
+  // Of a call that has ended; null: not known; absent if the function returns nothing.
+  std::optional<Scalar> retval = {};
+  // If `retval` is not a value of the function's result type: the register that it was read from (nothing is known of
+  // the function), or, where it is null, why no value can be read.
+  std::optional<std::string> retval_is = {};
   std::optional<uint64_t> duration = {};  // ns, of a call that has ended, or from the start
   // If the spec asks for it; the innermost frame first.
   std::optional<std::vector<FramePart>> stack = {};
@@ -53,6 +57,7 @@ struct EventNotification {
     f("call", s.call);
     f("depth", s.depth);
     f("retval", s.retval);
+    f("retval_is", s.retval_is);
     f("duration", s.duration);
     f("stack", s.stack);
     f("stack_by", s.stack_by);
@@ -66,8 +71,9 @@ struct ProbeNotification {
   static constexpr const char* kMethod = "probe";
   std::string session;
   std::string probe;
-  std::vector<ArgumentPart> args;           // of the probe's events, in order
-  std::optional<ArgumentPart> result = {};  // of the function, if known
+  std::vector<ArgumentPart> args;  // of the probe's events, in order
+  std::optional<ArgumentPart> result =
+      {};  // of the function; named as the register if nothing is known of it
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f("probe", s.probe);

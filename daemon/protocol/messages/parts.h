@@ -64,11 +64,11 @@ struct SitePart {
 
 struct ArgumentPart {
   std::string name;   // of the parameter; arg0... if not known
-  std::string type;   // "s32", "u64", "f64"
+  std::string type;   // "s32", "u64", "f64"; of what is no single number as `declared_type`
   std::string place;  // as in the note: -4@112(%rsp); the register for functions; or why unreadable
   bool readable = true;
   // "integer", "float", "boolean", "character", "enumeration", "pointer", "text" (the address of a C
-  // string), "aggregate" (no single number)
+  // string), "aggregate" (no single number), "void" (a function returns nothing)
   std::string kind;
   std::optional<std::string> declared_type;  // in C; if debug information has it
   std::optional<Enumerators> enumerators;    // only in the notification `probe`

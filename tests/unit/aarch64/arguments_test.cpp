@@ -111,6 +111,41 @@ TEST(A64Seating, IsLostBehindStructsThatAreNotToldApart) {
   EXPECT_FALSE(is_lost_behind({.way = Passing::Way::registers, .integer_registers = 2}));
 }
 
+// ---- results ----
+
+ResultSeat result_of(Passing passing, bool is_aggregate = false) {
+  passing.is_aggregate = is_aggregate;
+  return seat_of_result(passing, false);
+}
+
+TEST(A64Result, OfANumberIsInX0) {
+  EXPECT_EQ(result_of(kNumber).where, ResultSeat::Where::number);
+  EXPECT_EQ(
+      result_of({.way = Passing::Way::registers, .integer_registers = 2, .size_bytes = 16}).text,
+      "in x0 and x1, more than an event has room for");
+  EXPECT_EQ(result_of({.way = Passing::Way::nothing}).where, ResultSeat::Where::nothing);
+  EXPECT_EQ(result_of({}).where, ResultSeat::Where::lost);
+}
+
+TEST(A64Result, OfFloatingPointIsInVectorRegisters) {
+  const Passing long_double{.way = Passing::Way::stack, .size_bytes = 16, .alignment = 16};
+  const Passing complex_float{
+      .way = Passing::Way::registers, .vector_registers = 1, .size_bytes = 8, .alignment = 4};
+  const Passing complex_long_double{.way = Passing::Way::stack, .size_bytes = 32, .alignment = 16};
+  EXPECT_EQ(result_of(kDouble).text, "in v0, which no probe sees");
+  EXPECT_EQ(result_of(long_double).text, "in v0, which no probe sees");
+  EXPECT_EQ(result_of(complex_float).text, "in v0 and v1, which no probe sees");
+  EXPECT_EQ(result_of(complex_long_double).text, "in v0 and v1, which no probe sees");
+}
+
+// x8 has the address of one in memory at the entry only.
+TEST(A64Result, OfAnObjectIsShownNeitherInPartNorByAddress) {
+  const Passing large{.way = Passing::Way::stack, .size_bytes = 32};
+  EXPECT_EQ(result_of(large, true).where, ResultSeat::Where::elsewhere);
+  EXPECT_EQ(result_of(kDouble, true).where, ResultSeat::Where::elsewhere);
+  EXPECT_EQ(seat_of_result(kNumber, true).text, "in memory, whose address is not known any more");
+}
+
 // ---- addresses ----
 
 TEST(A64Addresses, LoseTheirSignatures) {
