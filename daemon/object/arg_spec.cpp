@@ -2,6 +2,7 @@
 #include "daemon/object/arg_spec.h"
 
 #include <algorithm>
+#include <string>
 
 namespace tracectl {
 namespace {
@@ -41,9 +42,23 @@ class ArgumentReader {
     argument_.is_signed = *size < 0;
     const uint64_t bytes =
         *size < 0 ? uint64_t{0} - static_cast<uint64_t>(*size) : static_cast<uint64_t>(*size);
-    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return false;
+    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) {
+      set_other_size(bytes);
+      return false;
+    }
     argument_.size_bytes = static_cast<uint8_t>(bytes);
     return cursor_.skip('@');
+  }
+
+  // A struct, or a number of 16 bytes: reading its first 8 bytes would give another value.
+  void set_other_size(uint64_t bytes) {
+    const std::string size = std::to_string(bytes);
+    const bool is_number = argument_.is_float || argument_.is_signed;
+    argument_.declared_type = !is_number           ? size + " bytes"
+                              : argument_.is_float ? size + "-byte float"
+                                                   : size + "-byte integer";
+    argument_.kind = Argument::Kind::aggregate;
+    argument_.is_float = argument_.is_signed = false;
   }
 
   OperandText cursor_;

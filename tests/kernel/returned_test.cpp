@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Results by the types of their functions, compared with what tests/targets/returned*.c* report of them.
+// Values that may be in no integer register: results by the types of their functions, and arguments of USDT probes by
+// their sizes, compared with what tests/targets/returned*.c* and usdt_sizes*.c report of them.
 #include "daemon/object/demangle.h"
 #include "daemon/protocol/events.h"
 #include "tests/support/collector.h"
@@ -97,6 +98,35 @@ TEST_F(Results, ThatAreInNoIntegerRegisterAreRefusedInExpressions) {
     EXPECT_EQ(refused("of_large", action), "") << action;
   }
 }
+
+class SizesOf : public Results, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(SizesOf, ArgumentsAreShownIfTheyAreNumbersAndNeverTheirFirstHalf) {
+  start(GetParam());
+  create("s");
+  const auto sink = std::make_shared<Collector>();
+  must(engine->streams().subscribe("s", sink));
+  set("s", "usdt::sizes:*", process(program_->pid()), "event");
+  const auto said = parsed(program_->run());
+  must(engine->streams().flush("s"));
+  protocol::WallClock wall;
+  std::map<std::string, json> shown;
+  std::map<std::string, std::string> types;
+  for (const Event& event : events_of(*sink)) {
+    const std::string name = function_of(event.source->probe);
+    shown[name] = parsed(protocol::event_json(event, wall))["args"];
+    types[name] = type_name(event.source->arguments.at(0));
+  }
+  EXPECT_EQ(said.size(), 5u);
+  for (const auto& [name, arguments] : said.items()) EXPECT_EQ(shown[name], arguments) << name;
+  EXPECT_EQ(types["pair"], "16 bytes");
+  EXPECT_EQ(types["large"], "32 bytes");
+  EXPECT_EQ(types["three"], "3 bytes");
+  EXPECT_EQ(types["wide"], "16-byte integer");
+}
+
+INSTANTIATE_TEST_SUITE_P(Compiled, SizesOf, ::testing::Values("usdt_sizes", "usdt_sizes_clang"),
+                         [](const auto& one) { return std::string(one.param); });
 
 }  // namespace
 }  // namespace tracectl::on_kernel

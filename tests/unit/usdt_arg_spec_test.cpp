@@ -118,6 +118,19 @@ INSTANTIATE_TEST_SUITE_P(Forms, ArgSpecUnreadable,
                                            "8@counter+counter(%rip)", "99999999999@%rax",
                                            "8@$99999999999999999999", "8@16(%zax)"));
 
+TEST(ArgSpec, OneOfAnotherSizeHasNoPlaceAndItsSizeAsType) {
+  const std::pair<const char*, const char*> kTypes[] = {
+      {"16@-64(%rbp)", "16 bytes"},       {"16@%rcx", "16 bytes"},
+      {"-16@8(%rsp)", "16-byte integer"}, {"16f@%rcx", "16-byte float"},
+      {"3@-115(%rbp)", "3 bytes"},        {"32@(%rsp)", "32 bytes"}};
+  for (const auto& [text, type] : kTypes) {
+    const Argument argument = one(text);
+    EXPECT_EQ(argument.place, Place::unreadable) << text;
+    EXPECT_EQ(argument.kind, Argument::Kind::aggregate) << text;
+    EXPECT_EQ(type_name(argument), type) << text;
+  }
+}
+
 TEST(ArgSpec, OneThatCannotBeReadLeavesTheOthers) {
   const auto all = parse("-4@%edi 8f@%xmm0  8@(%rsp)\t2@$7");
   ASSERT_EQ(all.size(), 4u);
