@@ -377,4 +377,10 @@ MUTATIONS = [
     Mutation('linkers-stay-armed', 'daemon/sessions/awaiting.cpp',
              'awaited.linkers = std::move(intent.linkers);',
              'for (auto& one : intent.linkers) awaited.linkers.push_back(one);', LIBRARIES_UNTOLD),
+    Mutation('register-is-every-result', 'daemon/stream/decoder.cpp',
+             '  return !result || result->place == Argument::Place::in_register;\n', '  return result.has_value();\n',
+             '*ResultsOf.AreShownIfTheirRegisterIsKnownAndElseTheReason*'),
+    Mutation('result-of-any-type-in-expressions', 'daemon/spec/names.cpp',
+             '  if (!is_readable(type)) return fail(', '  if (false) return fail(',
+             'Results.ThatAreInNoIntegerRegisterAreRefusedInExpressions'),
 ]

@@ -73,6 +73,32 @@ TEST(ForeignRecording, TextsAreCut) {
   EXPECT_EQ(tables.cut(), 1);
 }
 
+// A source as earlier versions wrote it: the last members of its result are missing.
+std::string source_of_earlier_version(uint64_t bits, uint64_t declared_type) {
+  std::string result, body;
+  for (const uint64_t member :
+       {uint64_t{0}, uint64_t{8}, bits, uint64_t{0}, uint64_t{0}, declared_type, uint64_t{0}})
+    ByteWriter(result).varint(member);
+  for (const uint64_t member : {1, 1, 0, 1}) ByteWriter(body).varint(member);
+  ByteWriter(body).text(result);
+  return body;
+}
+
+// They took the register for the result of any function: of `double`, and of `void`, which had no type.
+TEST(ForeignRecording, OfAnEarlierVersionHasResultsOfIntegersOnly) {
+  constexpr uint64_t kSigned = 1, kFloat = 2;
+  DefinitionRecords records;
+  records.add(DefinitionKind::text, 1, "int");
+  records.add(DefinitionKind::source, 2, source_of_earlier_version(kSigned, 1));
+  records.add(DefinitionKind::source, 3, source_of_earlier_version(kFloat, 1));
+  records.add(DefinitionKind::source, 4, source_of_earlier_version(0, 0));
+  DefinitionTables tables;
+  ASSERT_TRUE(tables.add(records.records()));
+  EXPECT_EQ(tables.source(2)->result->place, Argument::Place::in_register);
+  EXPECT_EQ(tables.source(3)->result->place, Argument::Place::unreadable);
+  EXPECT_EQ(tables.source(4)->result->place, Argument::Place::unreadable);
+}
+
 TEST(ForeignRecording, StacksOfLongTextsAreCut) {
   DefinitionRecords records;
   records.add(DefinitionKind::text, 1, std::string(kMostTextBytes, 'x'));
