@@ -382,5 +382,5 @@ MUTATIONS = [
              '*ResultsOf.AreShownIfTheirRegisterIsKnownAndElseTheReason*'),
     Mutation('result-of-any-type-in-expressions', 'daemon/spec/names.cpp',
              '  if (!is_readable(type)) return fail(', '  if (false) return fail(',
-             'Results.ThatAreInNoIntegerRegisterAreRefusedInExpressions'),
+             'ShownResults.ThatAreInNoIntegerRegisterAreRefusedInExpressions'),
 ]

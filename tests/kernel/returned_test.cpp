@@ -20,7 +20,7 @@ std::string short_name(const std::string& symbol) {
   return colons == std::string::npos ? plain : plain.substr(colons + 2);
 }
 
-class Results : public KernelTest {
+class ShownResults : public KernelTest {
  protected:
   // The `retval` and `retval_is` of each function's last return.
   std::map<std::string, json> of_returns(const std::string& functions, Returns returns) {
@@ -53,7 +53,7 @@ class Results : public KernelTest {
   json said_;
 };
 
-class ResultsOf : public Results, public ::testing::WithParamInterface<const char*> {};
+class ResultsOf : public ShownResults, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(ResultsOf, AreShownIfTheirRegisterIsKnownAndElseTheReason) {
   start(GetParam());
@@ -71,14 +71,14 @@ INSTANTIATE_TEST_SUITE_P(Compiled, ResultsOf,
                                            "returned_cxx", "returned_cxx_clang"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST_F(Results, OfFunctionsWithoutDebugInformationAreTheRegister) {
+TEST_F(ShownResults, OfFunctionsWithoutDebugInformationAreTheRegister) {
   start("returned_plain", {"plain"});
   const auto results = of_returns("of_*", Returns::automatic);
   EXPECT_EQ(said_.size(), 2u);
   for (const auto& [name, members] : said_.items()) EXPECT_EQ(results.at(name), members) << name;
 }
 
-TEST_F(Results, ThatAreInNoIntegerRegisterAreRefusedInExpressions) {
+TEST_F(ShownResults, ThatAreInNoIntegerRegisterAreRefusedInExpressions) {
   start("returned");
   create("s");
   const auto refused = [&](const char* function, const char* action) {
@@ -99,7 +99,7 @@ TEST_F(Results, ThatAreInNoIntegerRegisterAreRefusedInExpressions) {
   }
 }
 
-class SizesOf : public Results, public ::testing::WithParamInterface<const char*> {};
+class SizesOf : public ShownResults, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(SizesOf, ArgumentsAreShownIfTheyAreNumbersAndNeverTheirFirstHalf) {
   start(GetParam());
