@@ -46,7 +46,7 @@ class ChangedCode(support.DaemonTest):
         self.daemon.json('stage', 's', 'set', f'uprobe:{COUNTERS}:f000*', *where, '--do', 'count by pid')
 
     def check_refused(self):
-        failed = self.daemon.run('commit', 's')
+        failed = self.daemon.run('commit', 's', '--strict')
         self.assertNotEqual(failed.returncode, 0)
         self.assertIn('runs other code here than the file has', failed.stderr)
         self.assertIn(f'{COUNTERS}:{CHANGED}', failed.stderr)
@@ -68,13 +68,13 @@ class ChangedCode(support.DaemonTest):
     def test_is_refused_in_its_process_and_the_rest_of_it_can_be_armed(self):
         self.stage('-p', str(self.changed.pid))
         self.check_refused()
-        self.daemon.json('commit', 's', '--partial')
+        self.daemon.json('commit', 's')
         self.check_counted(self.changed, functions=self.but_changed())
 
     def test_is_refused_for_all_by_the_process_that_has_it(self):
         self.stage('-a')
         self.check_refused()
-        self.daemon.json('commit', 's', '--partial')
+        self.daemon.json('commit', 's')
         self.check_counted(self.as_in_file, self.changed, functions=self.but_changed())
 
     def test_is_nobodys_business_in_another_process(self):
