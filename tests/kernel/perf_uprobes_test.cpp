@@ -17,12 +17,6 @@
 #include "daemon/kernel/trial.h"
 #include "tests/support/must.h"
 
-// Uprobes refuse the lock prefix on every kernel. Nobody calls it.
-asm(".pushsection .text\n"
-    "tracectl_refused_by_uprobes: lock addl $0, (%rsp)\n ret\n"
-    ".popsection\n");
-extern "C" const char tracectl_refused_by_uprobes[];
-
 using namespace tracectl;
 using on_kernel::must;
 
@@ -101,7 +95,7 @@ TEST_F(PerfUprobes, CountTheCallsOfOneProcessAndLeaveItsCodeAsItWas) {
 }
 
 TEST_F(PerfUprobes, StopAtTheFirstSiteThatIsRefused) {
-  const auto armed = arm({address_of(TrialFunction::nop), tracectl_refused_by_uprobes,
+  const auto armed = arm({address_of(TrialFunction::nop), address_of(TrialFunction::unsupported),
                           address_of(TrialFunction::nop5)});
   const int err = errno;
   EXPECT_EQ(armed.size(), 1u);
