@@ -3,6 +3,7 @@
 // count, hist, time and latency.
 #include <string>
 
+#include "client/options/whole_object.h"
 #include "client/output/output.h"
 #include "client/render/folded.h"
 #include "client/render/keys.h"
@@ -96,10 +97,12 @@ class MeasureLatency final : public CountingVerb {
  public:
   void add_options(Grammar& grammar) override {
     grammar.option("--from", trace_.latency.from, "the pattern at which the time begins")
-        .required();
+        .required()
+        .rewritten(with_whole_object);
     grammar.option("--to", trace_.probes.patterns, "the pattern at which it ends")
         .required()
-        .expects(1, 1);
+        .expects(1, 1)
+        .rewritten(with_whole_object);
     add_pair_options(grammar, trace_.latency);
     grammar.option("--per", by_, "a row for each value of these, known at the end: 'str(arg0)'");
     add_target_options(grammar, trace_.probes);

@@ -19,6 +19,9 @@ Option Option::expects(int least, int most) { return option_->expected(least, mo
 Option Option::check(std::function<std::string(const std::string&)> wrong) {
   return option_->check(std::move(wrong)), *this;
 }
+Option Option::rewritten(std::function<std::string(const std::string&)> as) {
+  return option_->transform([as = std::move(as)](std::string value) { return as(value); }), *this;
+}
 Option Option::in_range(int least, int most) {
   return option_->check(CLI::Range(least, most)), *this;
 }

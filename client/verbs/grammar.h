@@ -34,6 +34,8 @@ class Option {
   Option expects(int least, int most);  // numbers of values
   // `wrong`: the error in the value, or an empty string.
   Option check(std::function<std::string(const std::string&)> wrong);
+  // Each value is replaced.
+  Option rewritten(std::function<std::string(const std::string&)> as);
   Option in_range(int least, int most);
   Option in_range(uint64_t least, uint64_t most);
   Option positive();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/options/duration.h"
+#include "client/options/whole_object.h"
 #include "client/output/output.h"
 #include "client/render/call_tree.h"
 #include "client/render/text.h"
@@ -52,7 +53,8 @@ class ShowGraph final : public TracingVerb {
     grammar
         .option("FUNCTION", trace_.probes.patterns,
                 "of the main executable, or OBJECT:FUNCTION, or a pattern uprobe:...")
-        .required();
+        .required()
+        .rewritten(with_whole_object);
     add_target_options(grammar, trace_.probes);
     add_choice(grammar);
     add_returns(grammar, trace_.returns);
@@ -91,7 +93,8 @@ class ShowGraph final : public TracingVerb {
   void add_choice(Grammar& grammar) {
     const Option only =
         grammar.option("--only", choice_.only, "of the calls below show these functions only")
-            .one_at_a_time();
+            .one_at_a_time()
+            .rewritten(with_whole_object);
     grammar
         .flag("--grow", choice_.grow,
               "add functions that are called by pointer, when they are first called")
@@ -101,7 +104,8 @@ class ShowGraph final : public TracingVerb {
         grammar
             .option("--beside", choice_.beside,
                     "show these USDT probes, too, where they fire: usdt::PROVIDER:NAME")
-            .one_at_a_time();
+            .one_at_a_time()
+            .rewritten(with_whole_object);
     grammar.option("--depth", choice_.depth, "show so many levels of calls at most")
         .in_range(1, 10000);
     const Option least =

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "client/connection/ask.h"
+#include "client/options/whole_object.h"
 #include "client/render/text.h"
 #include "client/verbs/all.h"
 
@@ -11,7 +12,9 @@ namespace {
 class ShowInfo final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
-    grammar.option("PATTERN", pattern_, "compared with the names of armed probes").required();
+    grammar.option("PATTERN", pattern_, "compared with the names of armed probes")
+        .required()
+        .rewritten(with_whole_object);
     grammar.flag("--global", global_, "only functions in the dynamic symbol table");
     grammar.flag("--generations", generations_,
                  "what each of the two copies of the sites' settings has");

@@ -2,6 +2,7 @@
 #include "client/verbs/shared_options.h"
 
 #include "client/options/size.h"
+#include "client/options/whole_object.h"
 #include "daemon/protocol/messages/recordings.h"
 
 namespace tracectl {
@@ -31,7 +32,8 @@ void add_probe_options(Grammar& grammar, ProbeOptions& probes) {
   grammar
       .option("PATTERN", probes.patterns,
               "uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME")
-      .required();
+      .required()
+      .rewritten(with_whole_object);
   add_target_options(grammar, probes);
 }
 
@@ -63,8 +65,10 @@ void add_pair_options(Grammar& grammar, LatencyOptions& latency) {
 }
 
 void add_from(Grammar& grammar, LatencyOptions& latency) {
-  grammar.option("--from", latency.from,
-                 "measure the time from a hit of this pattern to one of PATTERN");
+  grammar
+      .option("--from", latency.from,
+              "measure the time from a hit of this pattern to one of PATTERN")
+      .rewritten(with_whole_object);
   add_pair_options(grammar, latency);
 }
 

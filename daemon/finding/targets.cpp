@@ -239,7 +239,7 @@ Result<std::vector<MappedFile>> TargetFinder::files_of(const Process& process) c
 Status TargetFinder::add_mapped(const Process& process) {
   auto files = files_of(process);
   if (!files) return files.error();
-  const auto chosen = choose_files(process, *files, pattern_.object);
+  const auto chosen = choose_files(process, *files, pattern_.object, user());
   if (!chosen) return chosen.error();
   const size_t awaiting = found_.awaiting.size();
   if (auto awaited = await_libraries(process, *chosen); !awaited) return awaited;
@@ -292,7 +292,7 @@ Status TargetFinder::add_starting(const Process& process) {
   bool any = false;
   for (const std::string& path : target_.will_map) {
     const bool is_main = &path == &target_.will_map.front();
-    if (pattern_.object.empty() ? !is_main : !names_file(pattern_.object, path)) continue;
+    if (pattern_.object.empty() ? !is_main : !names_file(pattern_.object, path, user())) continue;
     auto object = open_path(path);
     if (!object) return object.error();
     auto held = Process::open(process.pid());
@@ -320,7 +320,7 @@ Status TargetFinder::add_starting(const Process& process) {
 Status TargetFinder::add_executable(const std::string& path) {
   auto object = open_path(path);
   if (!object) return object.error();
-  if (pattern_.object.empty() || names_file(pattern_.object, path)) {
+  if (pattern_.object.empty() || names_file(pattern_.object, path, user())) {
     if (auto may = may_arm_for_all(**object); !may) return may;
     found_.files.push_back({*object, {}, path, processes_with(**object), false});
     add_former(**object, path);
@@ -418,7 +418,7 @@ Status TargetFinder::add_cgroup(const std::string& path, const std::vector<std::
 void TargetFinder::add_planned(const std::string& cgroup,
                                const std::vector<std::string>& programs) {
   for (const std::string& program : programs) {
-    if (!pattern_.object.empty() && !names_file(pattern_.object, program)) continue;
+    if (!pattern_.object.empty() && !names_file(pattern_.object, program, user())) continue;
     auto object = open_path(program);
     if (!object || is_found(cgroup, (*object)->identity().inode, program)) continue;
     auto others = processes_with(**object);
@@ -439,7 +439,7 @@ bool TargetFinder::add_followed(const std::string& cgroup) {
   for (const FollowedFile& file : access_.followed) {
     if (file.cgroup != cgroup) continue;
     any = true;
-    if (pattern_.object.empty() || names_file(pattern_.object, file.object->path()))
+    if (pattern_.object.empty() || names_file(pattern_.object, file.object->path(), user()))
       found_.files.push_back({file.object, {}, {}, processes_with(*file.object), false, cgroup});
   }
   return any;
@@ -449,7 +449,7 @@ Status TargetFinder::add_in_cgroup(const Process& process, const std::string& cg
   struct stat executable {};
   const auto files = files_of(process);
   if (!files || ::stat(process.proc_path("exe").c_str(), &executable) != 0) return ok();
-  const auto chosen = choose_files(process, *files, pattern_.object);
+  const auto chosen = choose_files(process, *files, pattern_.object, user());
   if (!chosen) return chosen.error();
   const size_t former = found_.files.size();
   if (auto awaited = await_libraries(process, *chosen); !awaited) return awaited;

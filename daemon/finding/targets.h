@@ -96,6 +96,8 @@ class TargetFinder {
   Status may_read(const Process& process, const MappedFile& file) const;
   Status may_arm_for_all(const Object& object) const;
   Result<ObjectPtr> open_path(const std::string& path);
+  // Whose rights decide where links lead; null: those of this process.
+  const Owner* user() const { return access_.owner ? &*access_.owner : nullptr; }
 
   Objects& objects_;
   const Pattern& pattern_;

@@ -28,8 +28,6 @@ bool has_executed(const Process& process, const std::string& path) {
   return ::stat(path.c_str(), &file) == 0 && executes(process, file.st_dev, file.st_ino);
 }
 
-bool is_glob(const std::string& object) { return object.find_first_of("*?[") != object.npos; }
-
 // Whether OBJECT names the program itself, and no library.
 bool names_program(const std::string& object, const Process& process,
                    const std::vector<MappedFile>& chosen) {
@@ -67,7 +65,7 @@ Status TargetFinder::add_former_libraries(const Process& process,
     if (library.pid != process.pid() || library.birth != process.birth()) continue;
     if (is_among(chosen, *library.object)) continue;
     if (is_found(process, library.object->identity().inode)) continue;
-    if (!names_file(pattern_.object, library.object->path())) continue;
+    if (!names_file(pattern_.object, library.object->path(), user())) continue;
     auto held = Process::open(process.pid());
     if (!held) return held.error();
     found_.files.push_back({library.object, TargetProcess{std::move(*held), {}}, {}, {}, false});
@@ -95,7 +93,7 @@ Status TargetFinder::add_mapped_since(const Process& process) {
     return ok();
   const auto files = executable_files(process);
   if (!files) return files.error();
-  auto chosen = choose_files(process, *files, pattern_.object);
+  auto chosen = choose_files(process, *files, pattern_.object, user());
   if (!chosen) return chosen.error();
   if (auto awaited = await_libraries(process, *chosen); !awaited) return awaited;
   for (const MappedFile& file : *chosen) {

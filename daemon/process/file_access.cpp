@@ -27,13 +27,13 @@ Fd step(const Fd& directory, const std::string& name) {
       static_cast<int>(::syscall(SYS_openat2, directory.get(), name.c_str(), &how, sizeof(how)))};
 }
 
+}  // namespace
+
 bool may_have_acl(const Fd& file) {
   const std::string name = "/proc/self/fd/" + std::to_string(file.get());
   return ::getxattr(name.c_str(), "system.posix_acl_access", nullptr, 0) >= 0 ||
          (errno != ENODATA && errno != EOPNOTSUPP);
 }
-
-}  // namespace
 
 bool Permissions::allow(const Owner& user, mode_t bit) const {
   const bool others = mode & bit, group = mode & (bit << 3);

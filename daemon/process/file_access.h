@@ -33,6 +33,9 @@ struct Permissions {
   bool allow(const Owner& user, mode_t bit) const;
 };
 
+// Whether the file may have an access control list. True if that is not known.
+bool may_have_acl(const Fd& file);
+
 struct FileAccess {
   Permissions file;
   // The directories from the process's root to the file. None if the name does not lead to the

@@ -156,6 +156,7 @@ Result<std::vector<std::string>> will_map(const std::string& path, int scripts_l
 
 }  // namespace
 
+// A name with a slash that is not absolute (DT_NEEDED) depends on the working directory.
 // `	libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)`, `	/lib64/ld-linux-x86-64.so.2 (0x...)`
 std::vector<std::string> parse_loader_list(std::string_view text) {
   std::vector<std::string> paths;
@@ -168,7 +169,7 @@ std::vector<std::string> parse_loader_list(std::string_view text) {
     line.remove_prefix(std::min(line.size(), line.find_first_not_of("\t ")));
     if (size_t arrow = line.find(" => "); arrow != std::string_view::npos)
       line.remove_prefix(arrow + 4);
-    if (line.starts_with('/')) paths.emplace_back(line);
+    if (line.find('/') != std::string_view::npos) paths.emplace_back(line);
   }
   return paths;
 }

@@ -295,8 +295,9 @@ TEST(WillMap, TheLoadersListIsReadWhateverTheNames) {
                               "\tlibx.so => /opt/a b (0x1)/libx.so (0x00007f00)\n"
                               "\tlibgone.so => not found\n"
                               "\t/lib64/ld.so (0x00007f01)\n"
+                              "\t./here/liby.so (0x00007f02)\n"
                               "no end"),
-            (std::vector<std::string>{"/opt/a b (0x1)/libx.so", "/lib64/ld.so"}));
+            (std::vector<std::string>{"/opt/a b (0x1)/libx.so", "/lib64/ld.so", "./here/liby.so"}));
 }
 
 }  // namespace
