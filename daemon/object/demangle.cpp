@@ -6,8 +6,10 @@
 #include <libiberty/demangle.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 namespace tracectl {
 namespace {
@@ -16,16 +18,23 @@ struct Free {
   void operator()(char* text) const { std::free(text); }
 };
 
-// rustc's legacy mangling ends in ::h and 16 hex digits.
-void drop_rust_hash(std::string& name) {
-  constexpr size_t kHash = 19;
-  if (name.size() <= kHash || name.compare(name.size() - kHash, 3, "::h") != 0) return;
-  const auto digits = name.end() - 16;
-  if (std::all_of(digits, name.end(), [](unsigned char c) { return std::isxdigit(c); }))
-    name.resize(name.size() - kHash);
+// Without what LLVM appends to names of functions that it has made visible to other units.
+std::string without_suffix(const std::string& symbol) {
+  return symbol.substr(0, symbol.find(".llvm."));
 }
 
-// rustc's mangling v0; the result has no hashes of crates.
+// rustc's legacy mangling is C++'s of a name that ends in a hash: ::h and 16 hex digits.
+bool is_legacy_rust(std::string_view symbol) {
+  constexpr std::string_view kHash = "17h";
+  constexpr size_t kDigits = 16, kEnd = kHash.size() + kDigits + 1;
+  if (symbol.size() < kEnd || !symbol.ends_with('E')) return false;
+  const auto end = symbol.substr(symbol.size() - kEnd);
+  const auto digits = end.substr(kHash.size(), kDigits);
+  return end.starts_with(kHash) &&
+         std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c); });
+}
+
+// Both of rustc's manglings; the result has no hashes.
 std::optional<std::string> demangle_rust(const std::string& symbol) {
   const std::unique_ptr<char, Free> text{::rust_demangle(symbol.c_str(), DMGL_NO_OPTS)};
   if (!text) return std::nullopt;
@@ -50,9 +59,9 @@ std::optional<std::string> demangle_by(std::optional<std::string> (*cxx)(const s
                                        const std::string& symbol) {
   if (symbol.rfind("_R", 0) == 0) return demangle_rust(symbol);
   if (symbol.rfind("_Z", 0) != 0) return std::nullopt;
-  auto name = cxx(symbol);
-  if (name) drop_rust_hash(*name);
-  return name;
+  if (const std::string rust = without_suffix(symbol); is_legacy_rust(rust))
+    if (auto name = demangle_rust(rust)) return name;
+  return cxx(symbol);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -37,6 +39,27 @@ TEST_F(Count, EveryFunctionCountsWhatTheProgramCounted) {
   EXPECT_EQ(by_function(results), own_counts(said));
   EXPECT_EQ(results.totals.hits, said["total"].get<uint64_t>());
   EXPECT_EQ(results.totals.dropped_keys, 0u);
+}
+
+// As rustc writes them, in both of its manglings.
+TEST_F(Count, RustFunctionsAreNamedWithoutHashes) {
+  const std::map<std::string, std::vector<uint64_t>> expected{
+      {"u::demo::run", {1}},
+      {"u::demo::*", {1, 3}},
+      {"u::<demo::Pipe as core::fmt::Write>::fill", {2}},
+      {"u::*::{{closure}}", {3}},
+      {"u::mycrate::foo::bar", {4}}};
+  for (const auto& [pattern, counts] : expected) {
+    Program program("rust_names", {});
+    create("s");
+    set("s", pattern, process(program.pid()), "count");
+    program.run();
+    std::vector<uint64_t> found;
+    for (const auto& [key, row] : read("s").rows) found.push_back(row.count);
+    std::ranges::sort(found);
+    EXPECT_EQ(found, counts) << pattern;
+    must(engine->delete_session("s"));
+  }
 }
 
 TEST_F(Count, ByThreadThereIsOneExactRowForEachThread) {

@@ -24,6 +24,21 @@ TEST(Demangle, OfAFunctionTheNameAloneIfThatIsWanted) {
   EXPECT_EQ(demangle_name("main"), std::nullopt);
 }
 
+TEST(Demangle, ReadsWhatRustWritesForSigns) {
+  for (const auto& of : {demangle, demangle_name}) {
+    EXPECT_EQ(of("_ZN47_$LT$demo..Pipe$u20$as$u20$core..fmt..Write$GT$4fill17h05af221e174051e9E"),
+              "<demo::Pipe as core::fmt::Write>::fill");
+    EXPECT_EQ(of("_ZN4demo4main28_$u7b$$u7b$closure$u7d$$u7d$17h05af221e174051e9E.llvm.11"),
+              "demo::main::{{closure}}");
+  }
+}
+
+// A name in C++ may look like a hash.
+TEST(Demangle, OfRustOnlyWhatEndsInAHash) {
+  EXPECT_EQ(demangle("_ZN3foo17h05af221e174051e9Ei"), "foo::h05af221e174051e9(int)");
+  EXPECT_EQ(demangle("_ZN3foo17h05af221e17405zzzE"), "foo::h05af221e17405zzz");
+}
+
 TEST(Demangle, LeavesOtherNamesAlone) {
   for (const char* name : {"main", "main.main", "runtime.goexit", "_Z", "_R", "_Rx", ""})
     EXPECT_EQ(demangle(name), std::nullopt) << name;
