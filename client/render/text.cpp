@@ -167,6 +167,12 @@ std::string refusals_text(const std::vector<Refusal>& refused) {
   return text;
 }
 
+std::string notes_text(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += "tracectl: note: " + note + "\n";
+  return text;
+}
+
 namespace {
 
 // 812,345

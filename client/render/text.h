@@ -29,6 +29,7 @@ ExitStatus exit_status_of(const Error& error);
 
 std::string probes_text(const protocol::ProbeListReply& reply);
 std::string refusals_text(const std::vector<Refusal>& refused);
+std::string notes_text(const std::vector<std::string>& notes);
 // "PROBE: 812,345 hits a second cost 98 % of a CPU, the budget is 5 %"
 std::string left_out_text(const protocol::LeftOutPart& left_out);
 std::string sessions_text(const protocol::SessionListReply& reply);

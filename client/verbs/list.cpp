@@ -32,7 +32,7 @@ class ListProbes final : public Verb {
                                      descriptors);
       if (!reply) return fail(reply.error());
       show<protocol::ProbeListReply>(common, *reply, probes_text);
-      if (!common.json) print_error(refusals_text(reply->refused));
+      if (!common.json) print_error(notes_text(reply->notes) + refusals_text(reply->refused));
       return kDone;
     });
   }

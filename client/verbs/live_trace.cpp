@@ -210,8 +210,7 @@ void LiveTrace::report_ending() {
 namespace {
 
 void report_coverage(const CommonOptions& common, const CommitReply& committed) {
-  for (const std::string& note : committed.notes) print_error("tracectl: note: " + note + "\n");
-  print_error(refusals_text(committed.refused));
+  print_error(notes_text(committed.notes) + refusals_text(committed.refused));
   if (common.quiet) return;
   print_error("tracing " + plural(committed.probes, "probe") + " at " +
               plural(committed.sites, "site") + "; ^C ends it\n");

@@ -33,20 +33,27 @@ bool can_be_near(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> names) {
-  std::string_view nearest;
-  size_t fewest = kMaxEdits + 1;
+std::vector<std::string_view> nearest_names(std::string_view wrong,
+                                            std::span<const std::string_view> names, size_t most) {
+  std::vector<std::pair<size_t, std::string_view>> near;
   for (std::string_view name : names) {
     if (!can_be_near(wrong, name)) continue;
-    size_t edits = edits_between(wrong, name);
+    const size_t edits = edits_between(wrong, name);
     // Names of which every letter differs are not similar.
-    if (edits < fewest && edits < name.size()) {
-      fewest = edits;
-      nearest = name;
-    }
+    if (edits <= kMaxEdits && edits < name.size()) near.emplace_back(edits, name);
   }
+  std::ranges::stable_sort(near, {}, [](const auto& one) { return one.first; });
+  std::vector<std::string_view> nearest;
+  for (const auto& [edits, name] : near)
+    if (nearest.size() < most && std::ranges::find(nearest, name) == nearest.end())
+      nearest.push_back(name);
+  return nearest;
+}
+
+std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> names) {
+  const auto nearest = nearest_names(wrong, names, 1);
   if (nearest.empty()) return {};
-  return "; did you mean \"" + std::string{nearest} + "\"?";
+  return "; did you mean \"" + std::string{nearest.front()} + "\"?";
 }
 
 }  // namespace tracectl

@@ -5,8 +5,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tracectl {
+
+// Of the names that are at most two edits away from `wrong`, the nearest first, each once, `most` at most.
+std::vector<std::string_view> nearest_names(std::string_view wrong,
+                                            std::span<const std::string_view> names, size_t most);
 
 // The end of a message that refuses `wrong`: `; did you mean "pid"?` with the nearest of `names` that is at
 // most two edits away, or nothing.

@@ -159,6 +159,7 @@ Result<ProbeListReply> reply_of(const Resolution& resolution) {
             [](const ProbePart& a, const ProbePart& b) { return a.probe < b.probe; });
   reply.total_probes = reply.probes.size();
   reply.refused = resolution.refused;
+  reply.notes = resolution.notes;
   return reply;
 }
 

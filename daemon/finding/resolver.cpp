@@ -165,7 +165,10 @@ std::vector<Probe> without(std::vector<Probe> probes, const std::vector<Refusal>
   return probes;
 }
 
-Error nothing_matches(const Pattern& pattern, const TargetFiles& files) {
+// `why`: of each file without a match, if it is known.
+Error nothing_matches(const Pattern& pattern, const TargetFiles& files,
+                      const std::vector<std::string>& why) {
+  constexpr size_t kMostReasons = 3;
   std::string where;
   for (const TargetFile& file : files.files)
     if (where.find(file.object->path()) == std::string::npos)
@@ -173,12 +176,16 @@ Error nothing_matches(const Pattern& pattern, const TargetFiles& files) {
   const char* what = pattern.kind == ProbeKind::usdt ? "USDT probe" : "function";
   std::string message =
       std::string("no ") + what + " matches " + to_string(pattern) + " in " + where;
-  if (pattern.kind == ProbeKind::function)
-    message += "; if the file is stripped, its debug symbols may name it";
-  else if (!files.files.empty())
+  for (size_t i = 0; i < std::min(why.size(), kMostReasons); ++i) message += "; " + why[i];
+  const bool names_some = pattern.provider != "*" || pattern.name != "*";
+  if (why.empty() && pattern.kind == ProbeKind::usdt && names_some && !files.files.empty())
     message +=
         "; the pattern usdt:" + files.files.front().object->path() + ":*:* lists what it has";
   return Error{Code::not_found, message, "patterns"};
+}
+
+void add_once(const std::string& text, std::vector<std::string>& to) {
+  if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(text);
 }
 
 }  // namespace
@@ -317,11 +324,14 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
                         .notes = std::move(files->notes),
                         .awaiting = std::move(files->awaiting)};
   auto& refused = resolution.refused;
+  std::vector<std::string> why_none;
   for (TargetFile& file : files->files) {
     const auto match = find(file.object, pattern, returns, below, bounds_of(access));
     if (!match) return match.error();
     count_.add(**match);
     if (auto within = count_.check(bounds_of(access)); !within) return within.error();
+    for (const std::string& note : (*match)->notes) add_once(note, resolution.notes);
+    if (!(*match)->why_none.empty()) add_once((*match)->why_none, why_none);
     auto checked = check_bytes(file, (*match)->probes);
     const bool all_well = checked && checked->empty();
     if (!all_well && file.one_of_many && file.process && !is_as_seen(*file.object, *file.process))
@@ -342,9 +352,9 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
   const bool any = std::any_of(resolution.parts.begin(), resolution.parts.end(),
                                [](const Resolved& part) { return !part.probes->empty(); });
   const bool can_be_none = (below && below->reached) || files->can_come;
-  if (!any && refused.empty() && !can_be_none) return nothing_matches(pattern, *files);
+  if (!any && refused.empty() && !can_be_none) return nothing_matches(pattern, *files, why_none);
   if (!any && refused.empty() && files->can_come && !files->files.empty())
-    resolution.notes.push_back(nothing_matches(pattern, *files).message);
+    resolution.notes.push_back(nothing_matches(pattern, *files, why_none).message);
   return resolution;
 }
 

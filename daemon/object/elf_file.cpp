@@ -40,14 +40,19 @@ struct ElfFile::Impl {
   std::string build_id;
   // Read on first use.
   mutable std::optional<std::vector<Function>> functions;
+  mutable std::optional<std::vector<Function>> indirect_functions;
   mutable std::optional<std::vector<AddressRange>> variables;
   mutable std::optional<std::unordered_map<std::string, uint64_t>> addresses;
 
   Status read_segments();
   const Segment* segment_of(uint64_t address) const;
-  void add_symbols(const ElfImage& from, uint32_t table_type, bool exported,
-                   std::vector<Function>& to) const;
-  void read_functions() const;
+  // Symbols of one type, as STT_FUNC.
+  struct Symbols {
+    unsigned char type;
+    std::vector<Function> all = {};
+  };
+  void add_symbols(const ElfImage& from, uint32_t table_type, bool exported, Symbols& to) const;
+  std::vector<Function> read_symbols(unsigned char type) const;
   void add_variables(const ElfImage& from, uint32_t table_type,
                      std::vector<AddressRange>& to) const;
   void read_variables() const;
@@ -189,24 +194,25 @@ std::vector<Section> ElfFile::code_sections() const { return impl_->image.code_s
 // ---- symbols ----
 
 void ElfFile::Impl::add_symbols(const ElfImage& from, uint32_t table_type, bool exported,
-                                std::vector<Function>& to) const {
+                                Symbols& to) const {
   from.each_symbol(table_type, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
-    if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) return;
+    if (GELF_ST_TYPE(symbol.st_info) != to.type || symbol.st_shndx == SHN_UNDEF) return;
     const Segment* segment = segment_of(symbol.st_value);
     const size_t length = ::strnlen(name, kLongestSymbol);
     if (!segment || !segment->executable || length == 0 || length == kLongestSymbol) return;
     const uint64_t left = segment->file_size - (symbol.st_value - segment->address);
-    to.push_back({std::string(name, length), symbol.st_value, std::min(symbol.st_size, left),
-                  segment->offset + (symbol.st_value - segment->address), exported});
+    to.all.push_back({std::string(name, length), symbol.st_value, std::min(symbol.st_size, left),
+                      segment->offset + (symbol.st_value - segment->address), exported});
   });
 }
 
-void ElfFile::Impl::read_functions() const {
-  std::vector<Function> all;
-  add_symbols(image, SHT_DYNSYM, true, all);
-  add_symbols(image, SHT_SYMTAB, false, all);
+std::vector<Function> ElfFile::Impl::read_symbols(unsigned char type) const {
+  Symbols symbols{type};
+  add_symbols(image, SHT_DYNSYM, true, symbols);
+  add_symbols(image, SHT_SYMTAB, false, symbols);
   for (const ElfImage& extra : open_debug_files(image, path, build_id, debug_root))
-    add_symbols(extra, SHT_SYMTAB, false, all);
+    add_symbols(extra, SHT_SYMTAB, false, symbols);
+  auto all = std::move(symbols.all);
   // The same symbol in several tables becomes one, which is exported if one of them is.
   std::sort(all.begin(), all.end(), [](const Function& a, const Function& b) {
     return std::tie(a.address, a.name, b.exported) < std::tie(b.address, b.name, a.exported);
@@ -215,17 +221,21 @@ void ElfFile::Impl::read_functions() const {
     return a.address == b.address && a.name == b.name;
   };
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
-  functions = std::move(all);
+  return all;
 }
 
 const std::vector<Function>& ElfFile::functions() const {
-  if (!impl_->functions) impl_->read_functions();
+  if (!impl_->functions) impl_->functions = impl_->read_symbols(STT_FUNC);
   return *impl_->functions;
 }
 
+const std::vector<Function>& ElfFile::indirect_functions() const {
+  if (!impl_->indirect_functions) impl_->indirect_functions = impl_->read_symbols(STT_GNU_IFUNC);
+  return *impl_->indirect_functions;
+}
+
 std::optional<Function> ElfFile::function_at(uint64_t address) const {
-  if (!impl_->functions) impl_->read_functions();
-  const auto& all = *impl_->functions;
+  const auto& all = functions();
   auto after = std::upper_bound(all.begin(), all.end(), address,
                                 [](uint64_t a, const Function& f) { return a < f.address; });
   // Symbols without a size, and aliases, may lie between.

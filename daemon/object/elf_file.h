@@ -74,6 +74,9 @@ class ElfFile {
   // All functions of .symtab, .dynsym, the separate debug file (by build id, by debug link) and
   // .gnu_debugdata; sorted by address, then name. Empty for a file without symbols.
   const std::vector<Function>& functions() const;
+  // Of the same tables, those that choose an implementation when the file is loaded (ifuncs.h): the address is that of
+  // the resolver.
+  const std::vector<Function>& indirect_functions() const;
 
   // The function with a size that contains this address, from the same symbols.
   std::optional<Function> function_at(uint64_t address) const;

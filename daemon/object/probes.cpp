@@ -13,6 +13,8 @@
 #include "daemon/object/data_map.h"
 #include "daemon/object/demangle.h"
 #include "daemon/object/function_arguments.h"
+#include "daemon/object/ifuncs.h"
+#include "daemon/object/none_fits.h"
 #include "daemon/object/return_planner.h"
 
 namespace tracectl {
@@ -50,16 +52,13 @@ class FunctionFinder {
         pattern_(pattern),
         all_(object->elf().functions()),
         nops_(nops),
-        arguments_(object->elf()) {
+        arguments_(object->elf()),
+        ifuncs_(object) {
     if (returns) return_planner_.emplace(*object, all_, *returns, nops);
     index_cold_parts();
   }
 
-  ProbeMatch run() {
-    for (const Function& function : all_)
-      if (matches(function)) add(function);
-    return finish();
-  }
+  ProbeMatch run() { return run_without({}); }
 
   ProbeMatch run(const Below& below) {
     if (!below.reached) return run_without(below.skip);
@@ -71,7 +70,7 @@ class FunctionFinder {
     else if (functions.size() > below.most)
       add_most(functions, below.most);
     else
-      for (const Function* function : functions) add(*function);
+      for (const Function* function : functions) add(*function, *function);
     return finish();
   }
 
@@ -95,9 +94,13 @@ class FunctionFinder {
   // A part of a function matches only by its full name.
   bool matches(const Function& function) const {
     if (function.name.starts_with(kSiteOfUsdt)) return false;
-    if (function.name != pattern_.function && is_cold_part(function)) return false;
+    if (is_left_out_part(function)) return false;
     if (pattern_.scope == Scope::global && !function.exported) return false;
     return is_named(pattern_, function);
+  }
+
+  bool is_left_out_part(const Function& function) const {
+    return function.name != pattern_.function && is_cold_part(function);
   }
 
   static bool is_named(const Pattern& pattern, const Function& function) {
@@ -116,16 +119,64 @@ class FunctionFinder {
 
   ProbeMatch run_without(const std::vector<std::string>& skip) {
     for (const Function& function : all_)
-      if (matches(function) && !is_any_of(skip, function)) add(function);
+      if (matches(function) && !is_any_of(skip, function)) add(function, function);
+    for (const Function& function : object_->elf().indirect_functions())
+      if (matches(function) && !is_any_of(skip, function)) add_indirect(function);
+    note_indirect();
+    note_parts();
     return finish();
+  }
+
+  // A glob that fits f also fits its parts.
+  void note_parts() {
+    const auto fits = [&](const Function& function) {
+      return is_left_out_part(function) && is_named(pattern_, function);
+    };
+    const auto count = std::ranges::count_if(all_, fits);
+    if (count > 0)
+      match_.notes.push_back(object_->path() + ": " + std::to_string(count) +
+                             (count == 1 ? " part" : " parts") +
+                             " .cold left out: a part is jumped to, and no call; its full name "
+                             "traces it");
+  }
+
+  // Armed at each implementation: which of them a process uses is decided when the file is loaded.
+  void add_indirect(const Function& function) {
+    const auto all = ifuncs_.implementations_of(function);
+    if (pattern_.offset || all.empty())
+      return leave_out(function, pattern_.offset
+                                     ? "it is one of several functions, chosen when the file is "
+                                       "loaded (IFUNC): an offset needs the name of that one"
+                                     : "it is chosen when the file is loaded (IFUNC), and the file "
+                                       "does not show among which functions: name that which runs");
+    std::string names;
+    for (const Function& one : all) {
+      add(one, function);
+      names += (names.empty() ? "" : ", ") + (one.name.empty() ? "one without a name" : one.name);
+    }
+    indirect_.push_back(function.name + " is chosen when " + object_->path() +
+                        " is loaded (IFUNC), and armed at all that it can be: " + names);
+  }
+
+  void note_indirect() {
+    constexpr size_t kMostNamed = 3;
+    for (size_t i = 0; i < std::min(indirect_.size(), kMostNamed); ++i)
+      match_.notes.push_back(std::move(indirect_[i]));
+    if (indirect_.size() > kMostNamed)
+      match_.notes.push_back(std::to_string(indirect_.size() - kMostNamed) +
+                             " more functions are chosen so, and armed at all that they can be");
   }
 
   bool is_grown(const Function& function) const { return grown_.contains(function.name); }
 
-  std::vector<uint64_t> roots() const {
+  std::vector<uint64_t> roots() {
     std::vector<uint64_t> addresses;
     for (const Function& function : all_)
       if (matches(function) || is_grown(function)) addresses.push_back(function.address);
+    for (const Function& function : object_->elf().indirect_functions())
+      if (matches(function))
+        for (const Function& one : ifuncs_.implementations_of(function))
+          addresses.push_back(one.address);
     return addresses;
   }
 
@@ -138,7 +189,7 @@ class FunctionFinder {
            !is_any_of(below.skip, function);
   }
 
-  std::vector<const Function*> nearest_first(const Below& below) const {
+  std::vector<const Function*> nearest_first(const Below& below) {
     std::vector<const Function*> direct, by_address;
     const auto from = roots();
     if (from.empty()) return direct;
@@ -159,7 +210,7 @@ class FunctionFinder {
         others.push_back(function);
     for (size_t i = 0; i < others.size(); ++i)
       if (i < most)
-        add(*others[i]);
+        add(*others[i], *others[i]);
       else
         leave_out(*others[i], many + ", and " + std::to_string(most) +
                                   " are nearer; name it, or fewer by --only, --skip or --depth");
@@ -237,12 +288,13 @@ class FunctionFinder {
     return to_string(exact);
   }
 
-  void add(const Function& function) {
-    const std::string name = name_of(function);
+  // `named`: the function that the probe is named after.
+  void add(const Function& function, const Function& named) {
+    const std::string name = name_of(named);
     Probe& probe = probes_[name];
     if (probe.name.empty()) {
       probe.name = name;
-      probe.demangled = demangle(function.name);
+      probe.demangled = demangle(named.name);
     }
     auto code = read_code(function);
     auto placed = code ? place_call(function, *code) : code.error();
@@ -344,6 +396,8 @@ class FunctionFinder {
   const std::vector<Function>& all_;
   const Nops& nops_;
   FunctionArguments arguments_;
+  Ifuncs ifuncs_;
+  std::vector<std::string> indirect_;  // notes
   std::optional<ReturnPlanner> return_planner_;
   std::unordered_set<std::string_view> names_;
   std::unordered_set<std::string_view> grown_;
@@ -459,6 +513,12 @@ class UsdtFinder {
   ProbeMatch match_;
 };
 
+ProbeMatch explained(ProbeMatch match, const ObjectFile& object, const Pattern& pattern) {
+  if (match.probes.empty() && match.refused.empty())
+    match.why_none = why_none_fits(object, pattern);
+  return match;
+}
+
 bool fits_object(const std::string& object, const std::string& path) {
   if (object.empty() || object == path) return true;
   return glob_match(object, std::string_view(path).substr(path.rfind('/') + 1));
@@ -489,10 +549,10 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
                                       "time; --from and --to measure between two probes"};
     const auto& sites = object->usdt_sites();
     if (!sites) return sites.error();
-    return UsdtFinder(*object, pattern, *sites, nops).run();
+    return explained(UsdtFinder(*object, pattern, *sites, nops).run(), *object, pattern);
   }
   FunctionFinder finder(object, pattern, returns, nops);
-  return below ? finder.run(*below) : finder.run();
+  return below ? finder.run(*below) : explained(finder.run(), *object, pattern);
 }
 
 }  // namespace tracectl

@@ -20,7 +20,11 @@ struct ProbeMatch {
   std::vector<Probe> probes;  // sorted by name
   std::vector<Refusal> refused;
   bool depends_on_nops = false;  // other `nops` may give another answer
+  std::vector<std::string> notes =
+      {};                     // about what was left out, or is armed elsewhere than the name says
+  std::string why_none = {};  // if nothing matches: what is near, or what excludes it
 };
+inline constexpr size_t kMostMatchNotes = 8;
 
 // The limits of an answer: sites and refusals, and the bytes of their texts.
 struct MatchBounds {

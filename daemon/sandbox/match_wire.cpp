@@ -109,11 +109,17 @@ class MatchReader {
   Status check_bounds() const { return count_.check(most_); }
 
   bool read(ProbeMatch& match) {
-    return from_.read(match.depends_on_nops) && read_list(match.probes) &&
+    return from_.read(match.depends_on_nops) && read_texts(match) && read_list(match.probes) &&
            read_list(match.refused) && from_.at_end() && is_sorted(match.probes);
   }
 
  private:
+  bool read_texts(ProbeMatch& match) {
+    if (!from_.read(match.notes) || !from_.read(match.why_none)) return false;
+    return match.notes.size() <= kMostMatchNotes && is_short(match.why_none) &&
+           std::ranges::all_of(match.notes, is_short);
+  }
+
   template <class T> bool read_list(std::vector<T>& list) {
     const auto count = from_.read_count();
     for (uint64_t i = 0; count && i < *count; ++i) {
@@ -177,9 +183,19 @@ class ProbesCheck {
   std::unordered_set<const void*> seen_;
 };
 
+std::string cut(std::string text) {
+  text.resize(std::min(text.size(), kMostTextBytes));
+  return text;
+}
+
 Refusal cut(Refusal refusal) {
-  refusal.reason.resize(std::min(refusal.reason.size(), kMostTextBytes));
+  refusal.reason = cut(std::move(refusal.reason));
   return refusal;
+}
+
+std::vector<std::string> all_cut(std::vector<std::string> texts) {
+  for (std::string& text : texts) text = cut(std::move(text));
+  return texts;
 }
 
 }  // namespace
@@ -190,6 +206,8 @@ std::string encode(const Result<ProbeMatch>& match) {
   binary::Writer to(bytes);
   to.write(true);
   to.write(match->depends_on_nops);
+  to.write(all_cut(match->notes));
+  to.write(cut(match->why_none));
   to.write(match->probes);
   to.write_count(match->refused.size());
   for (const Refusal& refusal : match->refused) to.write(cut(refusal));

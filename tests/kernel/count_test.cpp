@@ -62,6 +62,33 @@ TEST_F(Count, RustFunctionsAreNamedWithoutHashes) {
   }
 }
 
+// Never at the resolver, which runs once.
+TEST_F(Count, AFunctionThatIsChosenAtRunTimeCountsWhereverItIs) {
+  Program program("chosen", {"5"});
+  create("s");
+  const auto set_up = set("s", "u::by_[ct]*", process(program.pid()), "count");
+  EXPECT_EQ(set_up.probes, 2u);
+  EXPECT_EQ(set_up.sites, 5u);
+  ASSERT_EQ(set_up.notes.size(), 2u);
+  EXPECT_TRUE(names(set_up.notes[0], "armed at all that it can be: "));
+  for (const char* name : {"plain_one", "fast_one", "other_one"})
+    EXPECT_TRUE(names(set_up.notes[0], name)) << set_up.notes[0];
+  EXPECT_TRUE(names(set_up.notes[1], "table_a, table_b"));
+  program.run();
+  EXPECT_EQ(by_function(read("s")),
+            (std::map<std::string, uint64_t>{{"by_code", 5}, {"by_table", 5}}));
+}
+
+TEST_F(Count, AFunctionThatIsChosenOutOfSightIsRefused) {
+  Program program("chosen", {"1"});
+  create("s");
+  const auto summary = must(stage("s", "u::by_sum", process(program.pid()), "count"));
+  EXPECT_EQ(summary.sites, 0u);
+  ASSERT_EQ(summary.refused.size(), 1u);
+  EXPECT_TRUE(names(summary.refused[0].reason, "does not show among which functions"));
+  EXPECT_FALSE(engine->commits().commit("s", {}).has_value());
+}
+
 TEST_F(Count, ByThreadThereIsOneExactRowForEachThread) {
   Program program("counters", {"4", "50", "200"});
   create("s");

@@ -18,11 +18,13 @@ struct ProbeListReply {
   std::vector<ProbePart> probes;  // sorted by name
   std::vector<Refusal> refused;
   uint64_t total_probes = 0, total_sites = 0;
+  std::vector<std::string> notes = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probes", s.probes);
     f("refused", s.refused);
     f("total_probes", s.total_probes);
     f("total_sites", s.total_sites);
+    f("notes", s.notes);
   }
 };
 struct ProbeList {
