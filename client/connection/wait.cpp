@@ -82,4 +82,13 @@ Result<std::optional<Ended>> Waiter::wait(int fd, int longest_ms) {
   return std::optional<Ended>{};
 }
 
+Result<bool> Waiter::wait_for_end(int pidfd) {
+  for (;;) {
+    pollfd fds[] = {{signals_.get(), POLLIN, 0}, {pidfd, POLLIN, 0}};
+    if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return Error::from_errno("poll");
+    if (fds[1].revents) return false;
+    if (fds[0].revents) return take_signal(), true;
+  }
+}
+
 }  // namespace tracectl

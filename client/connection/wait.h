@@ -32,6 +32,8 @@ class Waiter {
   // Waits until `fd` (or -1) is readable, or `longest_ms` are over; returns ^C or the end of the time if that
   // comes first.
   Result<std::optional<Ended>> wait(int fd, int longest_ms);
+  // Waits until the process with this pidfd has ended, however long; true if ^C came first.
+  Result<bool> wait_for_end(int pidfd);
 
  private:
   explicit Waiter(Fd signals) : signals_(std::move(signals)) {}

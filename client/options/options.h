@@ -4,19 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "client/options/exit_status.h"
+
 namespace tracectl {
 
 inline constexpr const char* kDefaultSocket = "/run/tracectl/tracectl.sock";
-
-// Exit status: tracectl(1).
-enum ExitStatus {
-  kDone = 0,
-  kFailed = 1,
-  kUsage = 2,
-  kNoDaemon = 3,
-  kDenied = 4,
-  kInterrupted = 130
-};
 
 // Options of every verb.
 struct CommonOptions {

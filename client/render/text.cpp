@@ -121,6 +121,9 @@ std::string error_text(const Error& error) {
 
 ExitStatus exit_status_of(const Error& error) {
   if (error.code == Code::denied) return kDenied;
+  if (error.code == Code::not_found && error.field == "patterns") return kNoMatch;
+  if (error.code == Code::not_found && error.field == "target") return kNotThere;
+  if (error.code == Code::unsupported && error.field == "patterns") return kRefused;
   const bool is_of_the_request = error.code == Code::invalid && !error.field.empty();
   return error.spot || is_of_the_request ? kUsage : kFailed;
 }

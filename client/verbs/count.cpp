@@ -33,8 +33,9 @@ class CountingVerb : public TracingVerb {
   int run(const CommonOptions& common) override {
     const auto count = [&](Backend&, LiveTrace& trace) -> int {
       const auto ended = trace.run();
+      if (const auto nothing = trace.why_nothing()) return trace.status_without(ended, *nothing);
       auto rows = trace.read(common.quiet);
-      if (!rows) return fail(rows.error());
+      if (!rows) return trace.failed(rows.error());
       show<ReadReply>(common, *rows, [&](const ReadReply& reply) { return text_of(reply); });
       return trace.status_of(ended);
     };

@@ -86,6 +86,15 @@ void Grammar::add(const std::string& name, const std::string& help, std::unique_
 
 // ---- command lines ----
 
+static std::string exit_statuses_text() {
+  std::string text = "Exit status, which once a command runs is the command's own:\n";
+  for (const auto& [status, meaning] : kExitMeanings) {
+    const std::string number = std::to_string(status);
+    text += "  " + number + std::string(5 - number.size(), ' ') + meaning + "\n";
+  }
+  return text;
+}
+
 CommandLineReader::CommandLineReader(CommandLine& line)
     : app_(std::make_unique<CLI::App>("Traces running programs with uprobes and USDT probes.",
                                       "tracectl")),
@@ -93,6 +102,7 @@ CommandLineReader::CommandLineReader(CommandLine& line)
   app_->require_subcommand(1);
   app_->fallthrough();
   app_->failure_message(usage_text);
+  app_->footer(exit_statuses_text());
   app_->set_version_flag("--version", TRACECTL_VERSION);
 }
 

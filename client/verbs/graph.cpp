@@ -131,7 +131,7 @@ class ShowGraph final : public TracingVerb {
     const auto trace_calls = [&](Backend&, LiveTrace& trace) -> int {
       const auto ended = trace.run();
       auto read = trace.read(common.quiet);
-      if (!read) return fail(read.error());
+      if (!read) return trace.failed(read.error());
       CallTree calls;
       calls.add(read->paths.value_or(std::vector<protocol::PathPart>{}), read->rows);
       print_sums(common, calls, choice_.form, trace_.rows, read->dropped_keys + read->cut);

@@ -10,6 +10,7 @@
 #include "client/render/text.h"
 #include "client/target/debug_files.h"
 #include "client/target/target_files.h"
+#include "daemon/protocol/messages/trouble.h"
 
 namespace tracectl {
 
@@ -39,6 +40,15 @@ Status LiveTrace::begin(Stream stream) {
   return file_ && !options_.dry_run ? file_->start(backend_, session_) : ok();
 }
 
+namespace {
+
+Error of_target(Error error) {
+  error.field = "target";
+  return error;
+}
+
+}  // namespace
+
 // The end of all targets ends the trace, unless other processes can still appear.
 Status LiveTrace::hold_targets() {
   if (others_can_come()) return ok();
@@ -48,7 +58,7 @@ Status LiveTrace::hold_targets() {
   }
   for (const int64_t pid : target_.part.pids) {
     auto process = Process::open(static_cast<pid_t>(pid));
-    if (!process) return process.error();
+    if (!process) return of_target(process.error());
     waiter_.end_with(process->pidfd());
     processes_.push_back(std::move(*process));
   }
@@ -66,7 +76,7 @@ Status LiveTrace::stage_all() {
   std::vector<const TraceOptions*> settings{&options_};
   for (const TraceOptions& setting : options_.beside) settings.push_back(&setting);
   for (const TraceOptions* setting : settings) {
-    auto staged = stage(*setting);
+    auto staged = options_.partial ? stage_each(*setting) : stage(*setting);
     if (staged) continue;
     if (!options_.any_of || staged.error().code != Code::not_found) return staged;
     if (!found_nothing) found_nothing = staged.error();
@@ -74,6 +84,22 @@ Status LiveTrace::stage_all() {
   if (staged_.empty()) return *found_nothing;
   if (options_.any_of && sites_staged_ == 0 && !others_can_come())
     return Error{Code::not_found, awaited_, "patterns"};
+  return ok();
+}
+
+// Leaves out the patterns that match nothing, unless that is all of them.
+Status LiveTrace::stage_each(const TraceOptions& setting) {
+  std::vector<Error> without_match;
+  for (const std::string& pattern : setting.probes.patterns) {
+    TraceOptions& one = one_by_one_.emplace_back(setting);
+    one.probes.patterns = {pattern};
+    auto staged = stage(one);
+    if (staged) continue;
+    if (staged.error().code != Code::not_found) return staged;
+    without_match.push_back(staged.error());
+  }
+  if (without_match.size() == setting.probes.patterns.size()) return without_match.front();
+  for (const Error& error : without_match) print_error("left out: " + error.message + "\n");
   return ok();
 }
 
@@ -139,8 +165,15 @@ Result<Ended> LiveTrace::run(EventPrinter& printer) {
 
 // An exec ends a proof, so the program that the command has become is proven before it runs.
 Status LiveTrace::release(Command& command) {
-  if (!proofs_->are_needed()) return command.release();
-  return command.release([&] { return proofs_->prove({command.pid()}); });
+  if (!proofs_->are_needed()) {
+    auto released = command.release();
+    has_released_ = released.has_value();
+    return released;
+  }
+  return command.release([&] {
+    has_released_ = true;
+    return proofs_->prove({command.pid()});
+  });
 }
 
 // False ends the trace.
@@ -187,22 +220,78 @@ Result<ReadReply> LiveTrace::read(bool quiet) {
   return rows;
 }
 
-int LiveTrace::status_of(const Result<Ended>& ended) {
-  if (!ended) return fail(ended.error());
-  if (*ended == Ended::targets) report_ending();
-  if (*ended == Ended::nothing_left) return fail(budget_->nothing_left());
-  return *ended == Ended::interrupted ? kInterrupted : kDone;
+namespace {
+
+TroublePart trouble_part(const Error& error) {
+  TroublePart part;
+  part.trouble.code = number_of(error.code);
+  part.trouble.message = error.message;
+  part.trouble.data.code = protocol::name_of(error.code);
+  if (!error.field.empty()) part.trouble.data.field = error.field;
+  return part;
 }
 
-// Reports how a started command ended, unless successfully.
-void LiveTrace::report_ending() {
-  if (!target_.command) return;
-  const auto ending = target_.command->wait();
-  if (!ending) return print_error(error_text(ending.error()));
-  if (ending->signal)
+}  // namespace
+
+int LiveTrace::status_of(const Result<Ended>& ended) {
+  if (!ended) return failed(ended.error());
+  if (*ended == Ended::nothing_left) return failed(budget_->nothing_left());
+  if (*ended == Ended::interrupted) return kInterrupted;
+  if (!target_.command || *ended == Ended::output_closed) return kDone;
+  if (*ended == Ended::targets) return status_of_command();
+  if (!options_.end_command) return kDone;
+  if (auto over = end_command(); !over) return failed(over.error());
+  return kDone;
+}
+
+// Tracing has failed: the command goes on, and its end is waited for.
+int LiveTrace::failed(const Error& error) {
+  if (!has_released_) return fail(error);
+  print_error(error_text(error));
+  if (common_.json) print(text_of(to_json(trouble_part(error))) + "\n");
+  const int status = status_of_command();
+  return options_.strict ? int{kTroubleOfTracing} : status;
+}
+
+int LiveTrace::status_without(const Result<Ended>& ended, const Error& nothing) {
+  print_error(error_text(nothing));
+  const int status = status_of(ended);
+  return status == kDone ? exit_status_of(nothing) : status;
+}
+
+// Waits for the command's end, or ^C. Reports how it ended, unless successfully.
+int LiveTrace::status_of_command() {
+  Command& command = *target_.command;
+  const auto interrupted = waiter_.wait_for_end(command.pidfd());
+  if (!interrupted) return fail(interrupted.error());
+  if (*interrupted) return kInterrupted;
+  const auto ending = command.wait();
+  if (!ending) return fail(ending.error());
+  if (ending->signal) {
     print_error("the command was ended by " + std::string(::strsignal(*ending->signal)) + "\n");
-  else if (*ending->exit_code != 0)
+    return kEndedBySignal + *ending->signal;
+  }
+  if (*ending->exit_code != 0)
     print_error("the command exited with " + std::to_string(*ending->exit_code) + "\n");
+  return *ending->exit_code;
+}
+
+Status LiveTrace::end_command() {
+  if (auto sent = target_.command->terminate(); !sent) return sent;
+  const auto interrupted = waiter_.wait_for_end(target_.command->pidfd());
+  if (!interrupted) return interrupted.error();
+  if (*interrupted) return ok();
+  const auto ending = target_.command->wait();
+  return ending ? ok() : Status(ending.error());
+}
+
+// Files can be mapped and programs executed after the commit; then the session has armed them since.
+std::optional<Error> LiveTrace::why_nothing() {
+  if (committed_.sites > 0) return std::nullopt;
+  const auto shown = backend_.call(SessionShow{session_});
+  if (!shown || shown->sites > 0 || shown->hits > 0) return std::nullopt;
+  return Error{Code::not_found, "nothing was armed" + (awaited_.empty() ? "" : ": " + awaited_),
+               "target"};
 }
 
 // ---- for verbs ----
@@ -226,7 +315,7 @@ int with_trace(const CommonOptions& common, const TraceOptions& options, LiveTra
   return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
     auto target = choose_target(options.probes);
     if (!target) return fail(target.error());
-    LiveTrace trace(options, backend, std::move(*target), std::move(*waiter), file);
+    LiveTrace trace(common, options, backend, std::move(*target), std::move(*waiter), file);
     if (auto begun = trace.begin(stream); !begun) return fail(begun.error());
     if (options.dry_run) {
       show<CommitReply>(common, trace.committed(), commit_text);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,9 +24,10 @@ namespace tracectl {
 class LiveTrace {
  public:
   // `file` may be null.
-  LiveTrace(const TraceOptions& options, Backend& backend, ChosenTarget target, Waiter waiter,
-            RecordedFile* file)
-      : options_(options),
+  LiveTrace(const CommonOptions& common, const TraceOptions& options, Backend& backend,
+            ChosenTarget target, Waiter waiter, RecordedFile* file)
+      : common_(common),
+        options_(options),
         backend_(backend),
         target_(std::move(target)),
         waiter_(std::move(waiter)),
@@ -52,8 +54,15 @@ class LiveTrace {
   Status switch_off();
   // The rows, with names of code and of keys. `quiet`: downloads show no progress.
   Result<protocol::ReadReply> read(bool quiet);
-  // Reports why it has ended, unless successfully; returns the exit status.
+  // Reports why it has ended, unless successfully; returns the exit status. Of a command that has been started it
+  // is the command's own, even if tracing has failed.
   int status_of(const Result<Ended>& ended);
+  // Reports the error; returns the exit status.
+  int failed(const Error& error);
+  // As status_of(), if nothing was armed: that is no result.
+  int status_without(const Result<Ended>& ended, const Error& nothing);
+  // Why nothing has been armed so far; none if something was, or if that cannot be asked. Before switch_off().
+  std::optional<Error> why_nothing();
 
  private:
   Status release(Command& command);
@@ -63,8 +72,11 @@ class LiveTrace {
   Status stage_all();
   bool others_can_come() const;
   Status hold_targets();
-  void report_ending();
+  Status stage_each(const TraceOptions& setting);
+  int status_of_command();
+  Status end_command();
 
+  const CommonOptions& common_;
   const TraceOptions& options_;
   Backend& backend_;
   ChosenTarget target_;
@@ -73,6 +85,8 @@ class LiveTrace {
   std::vector<Process> processes_;
   std::string session_;
   std::vector<const TraceOptions*> staged_;
+  std::list<TraceOptions> one_by_one_;  // with a single pattern each
+  bool has_released_ = false;           // the command runs, or has ended
   uint64_t sites_staged_ = 0;
   std::string awaited_;  // the first note that explains why nothing is covered
   protocol::CommitReply committed_;

@@ -73,8 +73,12 @@ void add_from(Grammar& grammar, LatencyOptions& latency) {
 }
 
 void add_refusals(Grammar& grammar, bool& partial, bool& strict) {
-  grammar.flag("--partial", partial, "arm the rest where sites are refused that a pattern names")
-      .excludes(grammar.flag("--strict", strict, "arm nothing where any site is refused"));
+  grammar.flag(
+      "--partial", partial,
+      "arm the rest where sites are refused that a pattern names, or patterns match nothing");
+  grammar.flag(
+      "--strict", strict,
+      "arm nothing where any site is refused; with a command, exit with 125 if tracing fails");
 }
 
 void add_budget(Grammar& grammar, std::optional<double>& budget) {

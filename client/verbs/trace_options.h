@@ -40,13 +40,15 @@ struct TraceOptions {
   std::optional<std::string> when;
   std::string returns = "auto";
   LatencyOptions latency;
-  std::optional<double> seconds;         // --for
-  size_t rows = SIZE_MAX;                // to print of each table
-  std::optional<double> budget;          // percent of one CPU
-  bool partial = false, strict = false;  // as in protocol::StageCommit
+  std::optional<double> seconds;  // --for
+  size_t rows = SIZE_MAX;         // to print of each table
+  std::optional<double> budget;   // percent of one CPU
+  bool partial = false;           // arms the rest of what is refused or matches nothing
+  bool strict = false;  // arms nothing if anything is refused, and exits with trouble of tracing
   bool dry_run = false;
-  bool folded = false;   // stacks, counted, instead of events
-  bool deepest = false;  // the deepest stack of each thread, at the end
+  bool end_command = false;  // when the time is over
+  bool folded = false;       // stacks, counted, instead of events
+  bool deepest = false;      // the deepest stack of each thread, at the end
   std::optional<GraphChoice> graph;
   // Further settings in the same session with the same target: patterns, and what hits do.
   std::vector<TraceOptions> beside;

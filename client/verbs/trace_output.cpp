@@ -58,8 +58,10 @@ int print_events(const CommonOptions& common, const TraceOptions& options) {
                          graph_options(options));
     const auto ended = trace.run(printer);
     if (!ended || *ended == Ended::output_closed) return trace.status_of(ended);
-    if (auto off = trace.switch_off(); !off) return fail(off.error());
-    if (auto rest = print_rest(backend, trace.session(), printer); !rest) return fail(rest.error());
+    if (const auto nothing = trace.why_nothing()) return trace.status_without(ended, *nothing);
+    if (auto off = trace.switch_off(); !off) return trace.failed(off.error());
+    if (auto rest = print_rest(backend, trace.session(), printer); !rest)
+      return trace.failed(rest.error());
     printer.finish();
     if (!common.quiet) print_error(printer.summary());
     print(printer.folded().text());
@@ -77,11 +79,11 @@ int record_events(const CommonOptions& common, const TraceOptions& options) {
     const auto ended = trace.run(
         {.go_on = [&] { return progress.look(); }, .every_ms = RecordingProgress::kEveryMs});
     if (!ended) progress.clear();
-    if (auto off = trace.switch_off(); !off) return fail(off.error());
+    if (auto off = trace.switch_off(); !off) return trace.failed(off.error());
     if (auto flushed = backend.call(SessionFlush{trace.session()}); !flushed)
-      return fail(flushed.error());
+      return trace.failed(flushed.error());
     auto recorded = progress.end();
-    if (!recorded) return fail(recorded.error());
+    if (!recorded) return trace.failed(recorded.error());
     show<RecordingPart>(common, *recorded, [&](const RecordingPart& part) {
       return recording_text(*options.record, part);
     });

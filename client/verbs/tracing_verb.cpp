@@ -12,6 +12,8 @@ void TracingVerb::add_run_options(Grammar& grammar) {
   add_budget(grammar, trace_.budget);
   add_refusals(grammar, trace_.partial, trace_.strict);
   grammar.flag("--dry-run", trace_.dry_run, "say what would be armed, and arm nothing");
+  grammar.flag("--end-command", trace_.end_command,
+               "after the time of --for end the command by SIGTERM, instead of leaving it running");
 }
 
 void TracingVerb::add_how(Grammar& grammar) {

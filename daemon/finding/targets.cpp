@@ -22,14 +22,36 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 // By the name that the kernel gives such a file in maps.
 bool is_in_memory(const std::string& object) { return object.starts_with("/memfd:"); }
 
+// Names what is mapped, first what begins as OBJECT does.
+std::string mapped_instead(const std::string& object, std::vector<std::string> seen) {
+  constexpr size_t kMostNamed = 8;
+  if (seen.empty()) return "";
+  const auto begins_so = [&](const std::string& name) { return name.starts_with(object); };
+  const bool is_near = std::stable_partition(seen.begin(), seen.end(), begins_so) != seen.begin();
+  std::string text = "; it maps ";
+  for (size_t i = 0; i < std::min(seen.size(), kMostNamed); ++i) text += (i ? ", " : "") + seen[i];
+  if (seen.size() > kMostNamed)
+    text += " and " + std::to_string(seen.size() - kMostNamed) + " more";
+  return is_near && !object.empty() ? text + ": try " + object + "*" : text;
+}
+
 Error nothing_fits(const Pattern& pattern, const std::string& where,
                    const std::vector<std::string>& seen) {
-  std::string message = "nothing that " + where + " fits OBJECT \"" + pattern.object + "\"";
-  if (!seen.empty()) message += "; it maps ";
-  for (size_t i = 0; i < std::min<size_t>(seen.size(), 8); ++i)
-    message += (i ? ", " : "") + seen[i];
-  if (seen.size() > 8) message += " and " + std::to_string(seen.size() - 8) + " more";
-  return Error{Code::not_found, message, "patterns"};
+  return Error{Code::not_found,
+               "nothing that " + where + " fits OBJECT \"" + pattern.object + "\"" +
+                   mapped_instead(pattern.object, seen),
+               "target"};
+}
+
+// Without a field, an error is not of the request.
+Error of_target(Error error) {
+  error.field = "target";
+  return error;
+}
+
+Error no_process_allowed(const std::string& where, const Error& of_one) {
+  return Error{Code::denied, "you may trace no process that " + where + ": " + of_one.message,
+               "target"};
 }
 
 std::string not_yet(const Pattern& pattern, const std::string& where) {
@@ -121,7 +143,7 @@ Status note_processes(Target& target) {
   if (!target.births.empty()) return pass_over_those_gone(target);
   for (const pid_t pid : target.pids) {
     auto process = Process::open(pid);
-    if (!process) return process.error();
+    if (!process) return of_target(process.error());
     target.births.push_back(process->birth());
   }
   return ok();
@@ -149,9 +171,9 @@ Status note_units(Target& target, bool also_planned) {
     if (path)
       target.unit_cgroups.push_back(std::move(*path));
     else if (!also_planned || path.error().code != Code::not_found)
-      return path.error();
+      return of_target(path.error());
     else if (auto planned = note_planned(target, unit, path.error()); !planned)
-      return planned;
+      return of_target(planned.error());
   }
   return ok();
 }
@@ -213,7 +235,7 @@ Status TargetFinder::may_arm_for_all(const Object& object) const {
 
 Status TargetFinder::add_process(pid_t pid) {
   auto process = Process::open(pid);
-  if (!process) return process.error();
+  if (!process) return of_target(process.error());
   if (is_another(*process, target_))
     return Error{Code::not_found,
                  "process " + std::to_string(pid) +
@@ -351,11 +373,15 @@ Status TargetFinder::add_executable(const std::string& path) {
 // traced. One that does not map the file, perhaps not yet, is an error only if no other maps it.
 Result<size_t> TargetFinder::add_running(const Object& executable) {
   size_t covered = 0;
-  std::optional<Error> error;
+  std::optional<Error> error, denied;
   const FileIdentity& identity = executable.identity();
   for (const pid_t pid : processes_running(identity.device, identity.inode)) {
     auto process = Process::open(pid);
-    if (!process || !access_.may_trace(*process)) continue;
+    if (!process) continue;
+    if (auto may = access_.may_trace(*process); !may) {
+      denied = may.error();
+      continue;
+    }
     const size_t before = found_.files.size();
     const auto added = add_mapped(*process);
     for (size_t i = before; i < found_.files.size(); ++i) found_.files[i].one_of_many = true;
@@ -365,6 +391,8 @@ Result<size_t> TargetFinder::add_running(const Object& executable) {
       error = added.error();
   }
   if (error && (covered == 0 || error->code != Code::not_found)) return *error;
+  if (denied && denied->code == Code::denied && covered == 0)
+    return no_process_allowed("runs " + executable.path(), *denied);
   return covered;
 }
 
@@ -391,26 +419,36 @@ Status TargetFinder::add_cgroup(const std::string& path, const std::vector<std::
   const auto tree = CgroupTree::open();
   if (!tree) return tree.error();
   const bool was_followed = add_followed(path);
-  if (auto id = tree->id_of(path); !id && !was_followed && !planned) return id.error();
+  if (auto id = tree->id_of(path); !id && !was_followed && !planned) return of_target(id.error());
   const size_t before = found_.files.size();
   if (planned) add_planned(path, *planned);
-  std::optional<Error> error;
+  seen_.clear();
+  bool may_any = false;
+  std::optional<Error> error, denied;
   for (const pid_t pid : tree->processes_in(path)) {
     auto process = Process::open(pid);
-    if (!process || !access_.may_trace(*process)) continue;
+    if (!process) continue;
+    if (auto may = access_.may_trace(*process); !may) {
+      denied = may.error();
+      continue;
+    }
+    may_any = true;
     const auto added = add_in_cgroup(*process, path);
     if (!added && process->still_there()) error = added.error();
   }
   const bool any = was_followed || found_.files.size() > before;
   if (error && !any && error->code != Code::not_found) return *error;
+  const bool is_refused = denied && denied->code == Code::denied && !may_any;
+  if (is_refused && !any && !access_.is_in_force)
+    return no_process_allowed("runs in " + path, *denied);
   if (error && error->code != Code::not_found)
     found_.notes.push_back("left out in " + path + ": " + error->message);
   if (any)
     note_cover(pattern_, path, awaits_ && access_.awaits_libraries, found_);
   else
-    found_.notes.push_back("nothing that runs in " + path +
-                           " now fits the pattern; programs are looked at when they are executed "
-                           "there");
+    found_.notes.push_back("nothing that runs in " + path + " now fits OBJECT \"" +
+                           pattern_.object + "\"" + mapped_instead(pattern_.object, seen_) +
+                           "; programs are looked at when they are executed there");
   return ok();
 }
 
@@ -451,6 +489,9 @@ Status TargetFinder::add_in_cgroup(const Process& process, const std::string& cg
   if (!files || ::stat(process.proc_path("exe").c_str(), &executable) != 0) return ok();
   const auto chosen = choose_files(process, *files, pattern_.object, user());
   if (!chosen) return chosen.error();
+  for (const MappedFile& file : *files)
+    if (std::find(seen_.begin(), seen_.end(), base_name(file.path)) == seen_.end())
+      seen_.push_back(base_name(file.path));
   const size_t former = found_.files.size();
   if (auto awaited = await_libraries(process, *chosen); !awaited) return awaited;
   for (size_t i = former; i < found_.files.size(); ++i) found_.files[i].one_of_many = true;

@@ -105,6 +105,7 @@ class TargetFinder {
   const Access& access_;
   bool awaits_;
   TargetFiles found_;
+  std::vector<std::string> seen_;  // names of what the processes of the cgroup map
 };
 
 }  // namespace tracectl

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/protocol/schema.h"
+#include "daemon/protocol/messages/trouble.h"
 
 #include <cstdint>
 #include <stdexcept>
@@ -101,6 +102,7 @@ Json schema() {
   defs[LostNotification::kMethod] = schema_of(Side::reply, type_of<LostNotification>());
   defs["left_out"] = schema_of(Side::reply, type_of<LeftOutPart>());
   defs["gap"] = schema_of(Side::reply, type_of<GapPart>());
+  defs["trouble"] = schema_of(Side::reply, type_of<TroublePart>());
   defs["error"] = schema_of(Side::reply, type_of<ErrorPart>());
   defs["recipe"] = schema_of(Side::reply, type_of<RecipePart>());
   defs["recipes"] = schema_of(Side::reply, type_of<RecipesPart>());
