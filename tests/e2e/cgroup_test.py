@@ -306,7 +306,7 @@ class Cgroups(CgroupTest, support.DaemonTest):
                             (['-u', 'no-such'], 'no-such.service has no cgroup'),
                             (['--cgroup', path + '/..'], 'without ..')):
             listed = self.daemon.run('list', UPROBE, *words)
-            self.assertEqual(listed.returncode, 1 if 'no' in words[1] else 2, listed)
+            self.assertEqual(listed.returncode, 6 if 'no' in words[1] else 2, listed)
             self.assertIn(said, listed.stderr)
 
     def test_of_several_units_of_a_name_the_nearest_is_meant(self):

@@ -97,9 +97,9 @@ class Errors(support.DaemonTest):
     def test_what_does_not_exist_is_named(self):
         self.refused(['list', 'u:/no/such/file:f'], '/no/such/file')
         self.refused(['list', f'usdt:{PYTHON}:python:nothing'], 'no USDT probe matches',
-                     f'usdt:{PYTHON}:*:*')
-        self.refused(['list', f'u:{PYTHON}:no_such_function'], 'no function matches')
-        self.refused(['count', 'u::f', '-p', '4194300'], '4194300')
+                     f'usdt:{PYTHON}:*:*', status=5)
+        self.refused(['list', f'u:{PYTHON}:no_such_function'], 'no function matches', status=5)
+        self.refused(['count', 'u::f', '-p', '4194300'], '4194300', status=6)
         self.refused(['count', 'u::f', '--', '/no/such/command'], '/no/such/command')
 
     def test_bad_usage_exits_2(self):
@@ -234,15 +234,15 @@ class Work(support.DaemonTest):
         self.assertEqual([event['args'][0] for event in events], list(range(200)))
 
     def test_a_command_that_fails_is_told_of(self):
-        def said(*command):
-            done = self.daemon.run('count', 'u::Py_BytesMain', '--', *command)
-            self.assertEqual(done.returncode, 0, done.stderr)
+        def said(script, status):
+            done = self.daemon.run('count', 'u::Py_BytesMain', '--', PYTHON, '-c', script)
+            self.assertEqual(done.returncode, status, done.stderr)
             return done.stderr
 
-        self.assertIn('the command exited with 3', said(PYTHON, '-c', 'raise SystemExit(3)'))
+        self.assertIn('the command exited with 3', said('raise SystemExit(3)', 3))
         self.assertIn('the command was ended by Killed',
-                      said(PYTHON, '-c', 'import os; os.kill(os.getpid(), 9)'))
-        self.assertNotIn('the command', said(PYTHON, '-c', ''))
+                      said('import os; os.kill(os.getpid(), 9)', 128 + 9))
+        self.assertNotIn('the command', said('', 0))
 
     def test_interrupted_it_ends_cleanly(self):
         program = self.program('counters', '1', '0', '5')

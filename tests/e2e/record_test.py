@@ -320,9 +320,9 @@ class Record(RecordTest):
             refused = subprocess.run([*record, '--rotate', '1M', '--keep', '2', '--', hot], stdin=subprocess.DEVNULL,
                                      capture_output=True, text=True, timeout=60)
             self.assertIn('recording-bytes', refused.stderr)
-            done = subprocess.run([*record, '--', hot], input=f'hot_push {50 * CALLS}\nexit\n',
+            done = subprocess.run([*record, '--strict', '--', hot], input=f'hot_push {50 * CALLS}\nexit\n',
                                   capture_output=True, text=True, timeout=60)
-            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(done.returncode, 125, done.stderr)
             self.assertIn('1048576 bytes', done.stderr)
             self.assertLessEqual(os.path.getsize(self.file), (1 << 20) + 512)
             items, notes = self.shown()

@@ -48,7 +48,7 @@ class ReusedNumber(unittest.TestCase):
         return self.service.run('commit', 's')
 
     def check_refused(self, done):
-        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn('its number means another process now', done.stderr)
 
     def call(self, program):
