@@ -137,9 +137,12 @@ support_src := $(wildcard tests/support/*.cpp)
 fuzz_src := $(wildcard tests/fuzz/*_fuzz.cpp)
 bench_src := $(wildcard tests/bench/*.cpp)
 soak_src := $(wildcard tests/soak/*.cpp)
-# Most programs to trace have instructions of x86-64. Those that tests/matrix/run starts on other machines have none.
-target_src := $(if $(is_x86_64),$(wildcard tests/targets/*.c tests/targets/*.cpp),\
-	$(addprefix tests/targets/,changes.c hot_usdt.c calls.cpp))
+# Programs to trace that are written in instructions of x86-64.
+of_x86_64 := busy chosen entries hot hot_instrumented nops parameters parameters_dwarf4 parameters_o0 reach_no_plt \
+	reach_stripped redzone_leaf refused returned returned_o0 returned_plain runtime_probes soak_clock \
+	soak_exceptions soak_redzone soak_signals stack_edge
+target_src := $(filter-out $(if $(is_x86_64),,$(of_x86_64:%=tests/targets/%.c) $(of_x86_64:%=tests/targets/%.cpp)),\
+	$(wildcard tests/targets/*.c tests/targets/*.cpp))
 
 # The sources that call reached(), directly or by an inline member of Switch. The test build compiles its own.
 step_src := daemon/switching/staging.cpp daemon/sessions/switches.cpp

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "nop5_first.h"
 #include "stdin_protocol.h"
 #include "thousand.h"
 
@@ -34,7 +35,7 @@ static Tally tallies[kMaxThreads];
 // clang-format off
 #define DEFINE(n)                                                                       \
   extern "C" __attribute__((noipa)) void f##n(uint64_t seq, uint32_t thread) {          \
-    asm volatile(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00");                                 \
+    NOP5_FIRST;                                                                         \
     Tally& tally = tallies[thread];                                                     \
     ++tally.calls[1##n - 10000];                                                        \
     tally.checksum = tally.checksum * 31 + (seq ^ 1##n);                                \

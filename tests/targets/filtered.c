@@ -19,9 +19,7 @@
 #define FUNCTION __attribute__((noinline, noclone)) uint64_t
 
 FUNCTION filtered_nop5(uint64_t n) {
-#ifdef __x86_64__
   NOP5_FIRST;
-#endif
   return n * 13;
 }
 

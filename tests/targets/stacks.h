@@ -27,7 +27,11 @@ NOIPA void leaf(uint64_t n) {
 }
 
 NOIPA void leaf_moved(uint64_t n) {
+#ifdef __x86_64__
   asm volatile("" ::: "rbx", "r12");
+#else
+  asm volatile("" ::: "x19", "x20");
+#endif
   sum += n * 3;
 }
 
