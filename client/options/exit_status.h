@@ -35,7 +35,7 @@ inline constexpr std::array kExitMeanings = std::to_array<ExitMeaning>({
     {kNoMatch, "No probe matches the pattern"},
     {kNotThere, "The target is not there, or maps nothing that fits OBJECT"},
     {kRefused, "Sites that match cannot be armed, so none is"},
-    {kTroubleOfTracing, "With --strict: tracing failed while the command ran"},
+    {kTroubleOfTracing, "With --strict: tracing failed while the command ran, or did not see all"},
     {kInterrupted, "Interrupted"},
 });
 

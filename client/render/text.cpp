@@ -190,15 +190,24 @@ std::string percent_text(double percent) {
   return percent < 10 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
+std::string file_of(const FollowedPart& followed) {
+  return followed.object + (followed.cgroup.empty() ? "" : " in " + followed.cgroup);
+}
+
 std::string followed_text(const FollowedPart& followed) {
-  const std::string file =
-      followed.object + (followed.cgroup.empty() ? "" : " in " + followed.cgroup);
+  const std::string file = file_of(followed);
   if (followed.pid == 0) return file + ", before its first instruction";
   return fmt::format("{}, {:.3f} s after process {} began it", file,
                      static_cast<double>(followed.unobserved_us) / 1e6, followed.pid);
 }
 
 }  // namespace
+
+std::string unseen_text(const FollowedPart& followed) {
+  return fmt::format("not seen: what process {} did in {} for up to {:.1f} ms, before it was armed there",
+                     followed.pid, file_of(followed),
+                     static_cast<double>(followed.unobserved_us) / 1e3);
+}
 
 std::string left_out_text(const LeftOutPart& left_out) {
   std::string text = fmt::format("{}: {} hits a second cost {} of a CPU, the budget is {:g} %",

@@ -28,6 +28,8 @@ std::string error_text(const Error& error);
 ExitStatus exit_status_of(const Error& error);
 
 std::string probes_text(const protocol::ProbeListReply& reply);
+// Of a file that ran before it was armed.
+std::string unseen_text(const protocol::FollowedPart& followed);
 std::string refusals_text(const std::vector<Refusal>& refused);
 std::string notes_text(const std::vector<std::string>& notes);
 // "PROBE: 812,345 hits a second cost 98 % of a CPU, the budget is 5 %"

@@ -234,6 +234,27 @@ TroublePart trouble_part(const Error& error) {
 }  // namespace
 
 int LiveTrace::status_of(const Result<Ended>& ended) {
+  const bool missed_some = report_unseen();
+  const int status = status_of_end(ended);
+  return missed_some && options_.strict && status != kInterrupted ? int{kTroubleOfTracing} : status;
+}
+
+// Whether files that came after the commit, such as libraries, ran before they were armed.
+bool LiveTrace::report_unseen() {
+  const auto shown = backend_.call(SessionShow{session_});
+  if (!shown) return false;
+  bool any = false;
+  for (const FollowedPart& one : shown->followed) {
+    if (one.unobserved_us == 0) continue;
+    any = true;
+    const Error unseen{Code::unsupported, unseen_text(one), "target"};
+    print_error("tracectl: " + unseen.message + "\n");
+    if (common_.json) print(text_of(to_json(trouble_part(unseen))) + "\n");
+  }
+  return any;
+}
+
+int LiveTrace::status_of_end(const Result<Ended>& ended) {
   if (!ended) return failed(ended.error());
   if (*ended == Ended::nothing_left) return failed(budget_->nothing_left());
   if (*ended == Ended::interrupted) return kInterrupted;

@@ -54,7 +54,7 @@ class LiveTrace {
   Status switch_off();
   // The rows, with names of code and of keys. `quiet`: downloads show no progress.
   Result<protocol::ReadReply> read(bool quiet);
-  // Reports why it has ended, unless successfully; returns the exit status. Of a command that has been started it
+  // Reports why it has ended, unless successfully, and what ran before it was armed; returns the exit status. Of a command that has been started it
   // is the command's own, even if tracing has failed.
   int status_of(const Result<Ended>& ended);
   // Reports the error; returns the exit status.
@@ -73,6 +73,8 @@ class LiveTrace {
   bool others_can_come() const;
   Status hold_targets();
   Status stage_each(const TraceOptions& setting);
+  bool report_unseen();
+  int status_of_end(const Result<Ended>& ended);
   int status_of_command();
   Status end_command();
 

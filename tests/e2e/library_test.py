@@ -102,6 +102,22 @@ class Libraries(support.DaemonTest):
             said = tracing.communicate('call 3\nexit\n', timeout=60)[0]
         self.assertEqual(said.count(f'{LIBRARY}:loads_work'), 3, said)
 
+    def test_what_a_command_did_before_is_told_at_the_end(self):
+        for strict, status in (['--strict'], 125), ([], 0):
+            command = [support.TRACECTL, '--socket', self.daemon.socket, 'count', WORK, *strict, '--', target('loads')]
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as tracing:
+                line = next(line for line in tracing.stdout if line.startswith('ready'))
+                pid = line.split()[1]
+                support.wait_until(lambda pid=pid: support.text_differs(pid, LINKER) == 1, 'the linker to be armed')
+                print(f'open {LIBRARY}', file=tracing.stdin, flush=True)
+                session = self.daemon.json('session', 'list')['sessions'][0]['name']
+                self.wait_for_it(session)
+                shown, said = tracing.communicate('call 3\nexit\n', timeout=60)
+            self.assertRegex(said, rf'not seen: what process {pid} did in {LIBRARY} for up to [0-9.]+ ms')
+            self.assertIn('3 hits', shown)
+            self.assertEqual(tracing.returncode, status, said)
+
     def test_a_library_that_never_comes_is_an_error_where_there_is_no_linker(self):
         program = self.program('loads_static')
         failed = self.daemon.run('count', WORK, '-p', str(program.pid))
