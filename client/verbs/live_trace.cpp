@@ -32,7 +32,7 @@ Status LiveTrace::begin(Stream stream) {
       return subscribed.error();
   auto committed = backend_.call(StageCommit{.session = session_,
                                              .partial = options_.partial,
-                                             .strict = options_.strict,
+                                             .strict = options_.strict && !options_.partial,
                                              .dry_run = options_.dry_run});
   if (!committed) return committed.error();
   committed_ = std::move(*committed);
