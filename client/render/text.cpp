@@ -204,9 +204,9 @@ std::string followed_text(const FollowedPart& followed) {
 }  // namespace
 
 std::string unseen_text(const FollowedPart& followed) {
-  return fmt::format("not seen: what process {} did in {} for up to {:.1f} ms, before it was armed there",
-                     followed.pid, file_of(followed),
-                     static_cast<double>(followed.unobserved_us) / 1e3);
+  return fmt::format(
+      "not seen: what process {} did in {} for up to {:.1f} ms, before it was armed there",
+      followed.pid, file_of(followed), static_cast<double>(followed.unobserved_us) / 1e3);
 }
 
 std::string left_out_text(const LeftOutPart& left_out) {

@@ -17,7 +17,8 @@ asm(".pushsection .text\n"
     "tracectl_progress_site: nop\n ret\n"
     ".size tracectl_progress_site, . - tracectl_progress_site\n"
     ".popsection\n");
-extern "C" const char tracectl_progress_site[];
+// Hidden, so that no entry of the global offset table is needed: those of aarch64 are by section, not by local symbol.
+extern "C" __attribute__((visibility("hidden"))) const char tracectl_progress_site[];
 
 namespace tracectl {
 namespace {

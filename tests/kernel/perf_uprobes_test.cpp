@@ -24,7 +24,12 @@ namespace {
 
 constexpr uint64_t kCalls = 1000;
 constexpr unsigned kNoAttachType = 0;
-constexpr uint8_t kBreakpoint = 0xcc;
+// The first byte of a uprobe's breakpoint.
+#ifdef __x86_64__
+constexpr uint8_t kBreakpoint = 0xcc;  // int3
+#else
+constexpr uint8_t kBreakpoint = 0xa0;  // brk #5
+#endif
 
 class PerfUprobes : public testing::Test {
  protected:
@@ -96,11 +101,11 @@ TEST_F(PerfUprobes, CountTheCallsOfOneProcessAndLeaveItsCodeAsItWas) {
 
 TEST_F(PerfUprobes, StopAtTheFirstSiteThatIsRefused) {
   const auto armed = arm({address_of(TrialFunction::nop), address_of(TrialFunction::unsupported),
-                          address_of(TrialFunction::nop5)});
+                          address_of(TrialFunction::system_call)});
   const int err = errno;
   EXPECT_EQ(armed.size(), 1u);
   EXPECT_EQ(err, kNotSupported);
-  EXPECT_NE(byte_of(TrialFunction::nop5), kBreakpoint);
+  EXPECT_NE(byte_of(TrialFunction::system_call), kBreakpoint);
 }
 
 TEST_F(PerfUprobes, AreRefusedBeforeDescriptorsRunOut) {

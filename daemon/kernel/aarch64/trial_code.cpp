@@ -21,11 +21,14 @@ asm(".pushsection .text\n"
     "tracectl_trial_system_call: mov x8, #172\n svc #0\n mov x0, #0\n ret\n"  // getpid
     ".size tracectl_trial_system_call, . - tracectl_trial_system_call\n"
     ".popsection\n");
+// Hidden, so that no entry of the global offset table is needed: those of aarch64 are by section, not by local symbol.
+#pragma GCC visibility push(hidden)
 extern "C" {
 uint64_t tracectl_trial_nop();
 uint64_t tracectl_trial_unsupported();
 uint64_t tracectl_trial_system_call();
 }
+#pragma GCC visibility pop
 
 namespace tracectl {
 
