@@ -31,6 +31,7 @@ ANSWERS = {
     'session.read': {'rows': [], 'epoch': 1, 'total_hits': 0, 'total_filtered': 0, 'total_silenced': 0,
                      'dropped_ring': 0, 'dropped_keys': 0},
 }
+ANSWERS['session.show'] = ANSWERS['session.create']
 
 
 class Flood:
