@@ -50,29 +50,52 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
   return summary;
 }
 
+// A probe of a site that the kernel refused, and the settings that lose it.
+struct LostProbe {
+  Refusal refusal;
+  std::set<size_t> settings;
+  bool by_glob = false;
+};
+
+std::set<size_t> settings_with_sites(const Coverage& coverage) {
+  std::set<size_t> settings;
+  for (const SlotWants& at_slot : coverage.wants)
+    for (const Want& want : at_slot.wants)
+      if (want.part->what == Beside::nothing) settings.insert(want.part->of);
+  return settings;
+}
+
 // Moves the sites that the kernel refused from the wanted to the refused ones; false if there are none, or one
 // is not wanted. Probes that learn tags or see callees are not the user's: without them, only tags or callees
 // are not seen.
 bool leave_out(const std::vector<Staging::RefusedSite>& refused, Coverage& coverage) {
+  std::vector<LostProbe> lost;
   for (const auto& site : refused) {
     const auto want = coverage.find(site.key);
     if (want == coverage.wants.end()) return false;
     const auto pid = site.key.filter ? std::optional<pid_t>(site.key.filter) : std::nullopt;
     std::set<std::string> probes;
+    std::set<size_t> settings;
     bool by_glob = true;
     for (const Want& one : want->wants) {
       if (one.setting().spec.learns_tags)
         coverage.notes.push_back(tags_not_seen(one.probe->name + ": " + site.reason));
       else if (one.setting().spec.sees_callees)
         coverage.notes.push_back("callees not seen: " + one.probe->name + ": " + site.reason);
-      else
+      else {
         probes.insert(one.probe->name);
-      by_glob &= names_by_glob(one.setting().pattern);
+        settings.insert(one.part->of);
+        by_glob &= names_by_glob(one.setting().pattern);
+      }
     }
     coverage.wants.erase(want);
-    auto& to = by_glob && !coverage.wants.empty() ? coverage.left_out : coverage.refused;
     for (const std::string& probe : probes)
-      to.push_back({probe, site.key.offset, pid, site.reason});
+      lost.push_back({{probe, site.key.offset, pid, site.reason}, settings, by_glob});
+  }
+  const auto armed = settings_with_sites(coverage);
+  for (LostProbe& one : lost) {
+    const bool is_choice = one.by_glob && std::ranges::includes(armed, one.settings);
+    (is_choice ? coverage.left_out : coverage.refused).push_back(std::move(one.refusal));
   }
   return !refused.empty();
 }

@@ -372,6 +372,14 @@ TEST_F(AnotherTracer, IsInTheWayNoLongerThanItIsThere) {
   expect_nothing_changed();
 }
 
+TEST_F(AnotherTracer, FailsAGlobOfWhichItLeavesNothing) {
+  const OtherTracer other = at_none();
+  stage_with("usdt::all:non*");
+  const auto failed = engine->commits().commit("s", {});
+  ASSERT_FALSE(failed);
+  EXPECT_TRUE(names(failed.error().message, "all:none")) << failed.error().message;
+}
+
 TEST_F(AnotherTracer, IsLeftOutOfAGlob) {
   const OtherTracer other = at_none();
   stage_with("usdt::all:*");
