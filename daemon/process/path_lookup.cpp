@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <optional>
@@ -43,6 +45,15 @@ std::string take_name(std::string& path) {
   std::string name = path.substr(0, path.find('/'));
   path.erase(0, name.size());
   return name;
+}
+
+bool is_of_proc(const Fd& directory) {
+  struct statfs about {};
+  return ::fstatfs(directory.get(), &about) == 0 && about.f_type == PROC_SUPER_MAGIC;
+}
+
+Fd follow(const Fd& directory, const std::string& name) {
+  return Fd{::openat(directory.get(), name.c_str(), O_PATH | O_CLOEXEC)};
 }
 
 Fd next_on_way(const Fd& directory, const std::string& name) {
@@ -92,6 +103,12 @@ Fd PathLookup::find(const std::string& path) {
       continue;
     }
     ++links;
+    if (is_of_proc(directory)) {
+      // Its text is not where it leads, and only who may trace the process may know that.
+      if (user_) return {};
+      way.push_back(follow(directory, name));
+      continue;
+    }
     const std::string target = text_of_link(next.get(), "");
     if (target.empty()) return {};
     if (target.starts_with('/')) way.clear();

@@ -82,6 +82,15 @@ TEST_F(PathLookups, FollowLinksToTheFile) {
   EXPECT_EQ(found(here("usr/bin/x/y")), "");
 }
 
+TEST_F(PathLookups, FollowLinksOfProcForNoUser) {
+  const auto self = Process::open(::getpid());
+  ASSERT_TRUE(self);
+  const std::string link = "/proc/" + std::to_string(::getpid()) + "/exe";
+  const Fd executable{::open(link.c_str(), O_PATH | O_CLOEXEC)};
+  EXPECT_TRUE(is_same_file(PathLookup(*self, nullptr).find(link), executable));
+  EXPECT_FALSE(PathLookup(*self, &kStranger).find(link));
+}
+
 TEST_F(PathLookups, EndInACircle) {
   fs::create_symlink("circle", folder_ / "circle");
   EXPECT_EQ(found(here("circle")), "");
