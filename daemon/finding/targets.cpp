@@ -391,7 +391,7 @@ Result<size_t> TargetFinder::add_running(const Object& executable) {
       error = added.error();
   }
   if (error && (covered == 0 || error->code != Code::not_found)) return *error;
-  if (denied && denied->code == Code::denied && covered == 0)
+  if (denied && denied->code == Code::denied && covered == 0 && !access_.is_in_force)
     return no_process_allowed("runs " + executable.path(), *denied);
   return covered;
 }

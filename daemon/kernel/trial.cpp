@@ -221,7 +221,8 @@ bool try_trampoline_under_filter() {
 }  // namespace
 
 bool trampoline_passes_seccomp() {
-  static const bool passes = try_trampoline_under_filter();
+  static bool passes = false;
+  if (!passes) passes = try_trampoline_under_filter();
   return passes;
 }
 

@@ -65,7 +65,8 @@ Fd arm_trial(int program_fd, unsigned attach_type, TrialFunction function, pid_t
 Result<Fd> load_returning_program(int32_t result);
 
 // Whether a process lives whose filter of system calls knows nothing of the one that the return trampoline makes (Linux
-// 6.11 to 6.13 killed it). Tried once; false if it cannot be tried.
+// 6.11 to 6.13 killed it). False if it cannot be tried; tried
+// again unless it was seen.
 bool trampoline_passes_seccomp();
 
 // A uprobe program that adds one to a counter.
