@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "bpf/abi.h"
+#include "daemon/finding/shared_sites.h"
 
 namespace tracectl {
 namespace {
@@ -320,6 +321,12 @@ Status join_slots(Coverage& coverage) {
   return ok();
 }
 
+void join_shared_sites(Coverage& coverage) {
+  SharedSites shared;
+  for (SlotWants& one : coverage.wants) shared.join(one.wants);
+  std::ranges::move(shared.notes(), std::back_inserter(coverage.notes));
+}
+
 // `coverage` holds what comes before the settings. Functions below graphs come before them too, because
 // one graph's root may be below another.
 Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& settings,
@@ -339,6 +346,7 @@ Result<Coverage> cover(const ResolverFor& resolver, const std::vector<Setting>& 
   if (!wants) return wants.error();
   coverage.wants = std::move(*wants);
   if (auto joined = join_slots(coverage); !joined) return joined.error();
+  join_shared_sites(coverage);
   return coverage;
 }
 
