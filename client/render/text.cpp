@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "client/options/size.h"
 #include "client/render/args.h"
 #include "client/render/recorder.h"
 #include "client/render/table.h"
@@ -124,6 +125,7 @@ ExitStatus exit_status_of(const Error& error) {
   if (error.code == Code::not_found && error.field == "patterns") return kNoMatch;
   if (error.code == Code::not_found && error.field == "target") return kNotThere;
   if (error.code == Code::unsupported && error.field == "patterns") return kRefused;
+  if (error.code == Code::exhausted && error.field == "most_added") return kRefused;
   const bool is_of_the_request = error.code == Code::invalid && !error.field.empty();
   return error.spot || is_of_the_request ? kUsage : kFailed;
 }
@@ -322,6 +324,16 @@ std::string info_text(const ProbeInfoReply& reply) {
   return table.text();
 }
 
+namespace {
+
+std::string estimate_text(const CommitReply& reply) {
+  return fmt::format(
+      "by estimate {} of kernel memory, and {} of code private to each process that maps it\n",
+      size_text(reply.kernel_bytes), size_text(reply.private_bytes));
+}
+
+}  // namespace
+
 std::string commit_text(const CommitReply& reply) {
   // Only the reply to a dry run has no epoch.
   const std::string begin =
@@ -332,6 +344,7 @@ std::string commit_text(const CommitReply& reply) {
   if (reply.lingering)
     text += plural(reply.lingering, "site") + " linger: armed for a while, switched off\n";
   if (reply.epoch) text += figures_text(reply.phases_us, reply.skew_ns);
+  if (!reply.epoch && reply.added) text += estimate_text(reply);
   for (const std::string& note : reply.notes) text += "note: " + note + "\n";
   return text + refusals_text(reply.refused);
 }

@@ -10,6 +10,7 @@
 #include "client/render/text.h"
 #include "client/target/debug_files.h"
 #include "client/target/target_files.h"
+#include "client/verbs/shared_options.h"
 #include "daemon/protocol/messages/trouble.h"
 
 namespace tracectl {
@@ -33,6 +34,7 @@ Status LiveTrace::begin(Stream stream) {
   auto committed = backend_.call(StageCommit{.session = session_,
                                              .partial = options_.partial,
                                              .strict = options_.strict && !options_.partial,
+                                             .most_added = most_added(options_.yes),
                                              .dry_run = options_.dry_run});
   if (!committed) return committed.error();
   committed_ = std::move(*committed);

@@ -157,6 +157,7 @@ class RunRecipe final : public TracingVerb {
     to.rows = trace_.rows;
     to.budget = trace_.budget;
     to.partial |= trace_.partial;
+    to.yes = trace_.yes;
     to.strict = trace_.strict;
     to.dry_run = trace_.dry_run;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/verbs/shared_options.h"
 
+#include <fmt/format.h>
+
 #include "client/options/size.h"
 #include "client/options/whole_object.h"
 #include "daemon/protocol/messages/recordings.h"
@@ -79,6 +81,17 @@ void add_refusals(Grammar& grammar, bool& partial, bool& strict) {
   grammar.flag(
       "--strict", strict,
       "arm nothing where any site is refused; with a command, exit with 125 if tracing fails");
+}
+
+constexpr uint64_t kMostWithoutYes = 10000;
+
+void add_yes(Grammar& grammar, bool& yes) {
+  grammar.flag("--yes", yes,
+               fmt::format("add more than {} sites at once, whatever they take", kMostWithoutYes));
+}
+
+std::optional<uint64_t> most_added(bool yes) {
+  return yes ? std::nullopt : std::optional(kMostWithoutYes);
 }
 
 void add_budget(Grammar& grammar, std::optional<double>& budget) {

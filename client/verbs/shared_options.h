@@ -3,6 +3,7 @@
 // Options that several verbs share, with the same words everywhere.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,9 @@ void add_pair_options(Grammar& grammar, LatencyOptions& latency);
 void add_from(Grammar& grammar, LatencyOptions& latency);
 // What becomes of a commit of which some sites are refused.
 void add_refusals(Grammar& grammar, bool& partial, bool& strict);
+// The consent to a large commit: none if more sites are to be added than the user has agreed to.
+void add_yes(Grammar& grammar, bool& yes);
+std::optional<uint64_t> most_added(bool yes);
 void add_budget(Grammar& grammar, std::optional<double>& budget);
 Option add_rows(Grammar& grammar, size_t& rows);
 

@@ -154,18 +154,21 @@ class CommitDraft final : public SessionVerb {
   void add_options(Grammar& grammar) override {
     SessionVerb::add_options(grammar);
     add_refusals(grammar, partial_, strict_);
+    add_yes(grammar, yes_);
     grammar.flag("--dry-run", dry_run_, "say what would be done, and do nothing");
   }
   int run(const CommonOptions& common) override {
-    return ask(
-        common, Backend::Needs::daemon,
-        StageCommit{
-            .session = session_, .partial = partial_, .strict = strict_, .dry_run = dry_run_},
-        commit_text);
+    return ask(common, Backend::Needs::daemon,
+               StageCommit{.session = session_,
+                           .partial = partial_,
+                           .strict = strict_,
+                           .most_added = most_added(yes_),
+                           .dry_run = dry_run_},
+               commit_text);
   }
 
  private:
-  bool partial_ = false, strict_ = false;
+  bool partial_ = false, strict_ = false, yes_ = false;
   bool dry_run_ = false;
 };
 

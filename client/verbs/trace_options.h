@@ -45,6 +45,7 @@ struct TraceOptions {
   std::optional<double> budget;   // percent of one CPU
   bool partial = false;           // arms the rest of what is refused or matches nothing
   bool strict = false;  // arms nothing if anything is refused, and exits with trouble of tracing
+  bool yes = false;     // to more sites than are armed without asking
   bool dry_run = false;
   bool end_command = false;  // when the time is over
   bool folded = false;       // stacks, counted, instead of events

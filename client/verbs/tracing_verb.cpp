@@ -11,6 +11,7 @@ void TracingVerb::add_run_options(Grammar& grammar) {
   add_rows(grammar, trace_.rows);
   add_budget(grammar, trace_.budget);
   add_refusals(grammar, trace_.partial, trace_.strict);
+  add_yes(grammar, trace_.yes);
   grammar.flag("--dry-run", trace_.dry_run, "say what would be armed, and arm nothing");
   grammar.flag("--end-command", trace_.end_command,
                "after the time of --for end the command by SIGTERM, instead of leaving it running");

@@ -197,6 +197,8 @@ CommitReply part_of(const CommitSummary& summary) {
                      .added = summary.added,
                      .updated = summary.updated,
                      .removed = summary.removed,
+                     .kernel_bytes = summary.cost.kernel_bytes,
+                     .private_bytes = summary.cost.private_bytes,
                      .refused = summary.refused,
                      .notes = summary.notes,
                      .lingering = summary.lingering,

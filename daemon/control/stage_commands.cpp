@@ -102,9 +102,11 @@ std::vector<Result<CommitReply>> StageCommands::commit(
     const std::vector<CommitRequestOf>& asked) try {
   std::vector<CommitRequest> requests;
   for (const auto& [request, peer] : asked)
-    requests.push_back(
-        {request->session,
-         {.partial = request->partial, .strict = request->strict, .dry_run = request->dry_run}});
+    requests.push_back({request->session,
+                        {.partial = request->partial,
+                         .strict = request->strict,
+                         .dry_run = request->dry_run,
+                         .most_added = request->most_added}});
   auto done = engine_.commits().commit_together(requests);
   std::vector<Result<CommitReply>> replies;
   // A commit that has to wait for a file is requested again, and logged then.

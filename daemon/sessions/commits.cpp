@@ -38,13 +38,14 @@ bool is_none(const Changes& changes) {
   return changes.added == 0 && changes.updated == 0 && changes.removed == 0;
 }
 
-CommitSummary summary_of(const Coverage& coverage, const Changes& changes) {
+CommitSummary summary_of(const Coverage& coverage, const Changes& changes, bool one_by_one) {
   CommitSummary summary;
   summary.probes = coverage.probe_count();
   summary.sites = coverage.wants.size();
   summary.added = changes.added;
   summary.updated = changes.updated;
   summary.removed = changes.removed;
+  summary.cost = arming_cost(changes, one_by_one);
   summary.refused = coverage.refused_and_left_out();
   summary.notes = coverage.notes;
   return summary;
@@ -144,7 +145,7 @@ Result<CommitSummary> Commits::dry_run(Intent intent) {
   Commit& commit = change.commit_of(*intent.session);
   if (auto noted = parts_.gates.note_triggers({&intent, 1}); !noted) return noted.error();
   if (auto planned = commit.plan(coverage, intent.settings); !planned) return planned.error();
-  return summary_of(coverage, commit.changes());
+  return summary_of(coverage, commit.changes(), parts_.one_by_one);
 }
 
 // Sites that only the kernel could refuse are left out, and the rest is tried again, unless one of them fails the commit.
@@ -170,6 +171,8 @@ Result<Changes> Commits::plan(Intent& intent, std::span<const Intent> all, Switc
   Commit& commit = change.commit_of(*intent.session);
   parts_.gates.give_gate(commit, *intent.session, all);
   if (auto planned = commit.plan(coverage, intent.settings); !planned) return planned.error();
+  const auto few = check_added(commit.changes(), intent.options.most_added, parts_.one_by_one);
+  if (!few) return few.error();
   if (intent.session->saved) intent.saved = std::make_shared<Coverage>();
   intent.followed = followed_files(coverage);
   intent.libraries = followed_libraries(coverage);
@@ -209,7 +212,8 @@ std::vector<CommitSummary> Commits::expected(std::span<const Intent> intents,
                                              const std::vector<Changes>& changes) const {
   std::vector<CommitSummary> summaries;
   for (size_t i = 0; i < intents.size(); ++i) {
-    CommitSummary& summary = summaries.emplace_back(summary_of(intents[i].coverage, changes[i]));
+    CommitSummary& summary =
+        summaries.emplace_back(summary_of(intents[i].coverage, changes[i], parts_.one_by_one));
     summary.figures.first_hits.reserve(parts_.cpu_count);
   }
   return summaries;

@@ -10,6 +10,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/finding/resolver.h"
+#include "daemon/sessions/arming_cost.h"
 #include "daemon/sessions/awaiting.h"
 #include "daemon/sessions/budgets.h"
 #include "daemon/sessions/gates.h"
@@ -23,6 +24,7 @@ struct CommitSummary {
   uint64_t epoch = 0;
   size_t probes = 0, sites = 0;
   size_t added = 0, updated = 0, removed = 0;
+  ArmingCost cost;       // of those added
   size_t lingering = 0;  // sites that are armed and that no session wants
   std::vector<Refusal> refused;
   std::vector<std::string> notes;
@@ -40,6 +42,7 @@ class Commits {
   // What a commit needs of the engine; all but the number is borrowed.
   struct Parts {
     unsigned cpu_count;  // as in Kernel
+    bool one_by_one;     // as in arming_cost()
     const Slots& slots;
     Resolver& resolver;
     Sessions& sessions;

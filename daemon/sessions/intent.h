@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "daemon/finding/coverage.h"
@@ -15,7 +16,8 @@ struct CommitOptions {
   bool partial = false;  // every one is left out
   bool strict = false;   // every one fails the commit
   bool dry_run = false;
-  bool if_changed = false;  // no switch if the settings in force cover the same
+  std::optional<uint64_t> most_added = {};  // more sites than these fail the commit
+  bool if_changed = false;                  // no switch if the settings in force cover the same
 };
 
 // The changes that a commit of one session is to make.

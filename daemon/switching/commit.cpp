@@ -23,6 +23,13 @@ bool stays(const SessionHook& held, const Want& want) {
          same_process(held.process, want.part->process) && held.cgroup == want.part->cgroup;
 }
 
+// A process has a page once, in whatever way its sites are armed.
+bool same_page(const SlotKey& a, const SlotKey& b) {
+  constexpr uint64_t kLeastPage = 4096;
+  return a.device == b.device && a.inode == b.inode && a.filter == b.filter &&
+         a.offset / kLeastPage == b.offset / kLeastPage;
+}
+
 // Groups as in the coverage.
 bool is_of_group(const SessionHook& held, const Want& want) {
   return *held.probe == want.probe->name &&
@@ -73,7 +80,10 @@ Status Commit::plan(const Coverage& coverage, const std::vector<Setting>& settin
       next_.emplace(slots_.by_key.at(wanted.key), renamed(*held, wanted.wants));
       continue;
     }
-    ++(held ? changes_.updated : changes_.added);
+    if (held)
+      ++changes_.updated;
+    else
+      count_added(wanted);
     HeldHooks now;
     if (held)
       for (const SessionHook& one : *held) now.push_back(&one);
@@ -81,6 +91,19 @@ Status Commit::plan(const Coverage& coverage, const std::vector<Setting>& settin
   }
   drop_unwanted();
   return ok();
+}
+
+// Call it in the order of the keys.
+void Commit::count_added(const SlotWants& wanted) {
+  ++changes_.added;
+  ++changes_.breakpoints;
+  for (const Want& want : wanted.wants)
+    if (want.site->returns && want.site->returns->way == Way::exits) {
+      changes_.breakpoints += want.site->returns->exits.size();
+      break;
+    }
+  if (!last_added_ || !same_page(*last_added_, wanted.key)) ++changes_.pages;
+  last_added_ = &wanted.key;
 }
 
 // `held`: the session's hooks at the slot. Those that stay are kept as they are.

@@ -17,7 +17,10 @@ namespace tracectl {
 
 // The sites of one session that a commit changes.
 struct Changes {
-  size_t added = 0, updated = 0, removed = 0;
+  size_t added = 0, updated = 0, removed = 0;  // sites
+  // Of the sites that are added: the places where the kernel puts a breakpoint, exits too, and the pages of code that
+  // have the sites.
+  size_t breakpoints = 0, pages = 0;
 };
 
 // One session's part in a switch: its hooks before and after it. It plans into a Staging, which it may
@@ -77,6 +80,7 @@ class Commit {
 
   void expect(size_t slots, size_t hooks);
   Status add(const SlotWants& wanted, HeldHooks held);
+  void count_added(const SlotWants& wanted);
   Result<SessionHook> keep_or_make(const Want& want, HeldHooks& held);
   Result<SessionHook> renew(const SessionHook& old);
   Status put(const SlotSite& site, SessionHooks held);
@@ -92,7 +96,8 @@ class Commit {
   Session& session_;
   std::unordered_map<SlotId, SessionHooks> next_;  // in force after the switch
   std::vector<Hook> made_;  // by this commit; has room for each before it is made
-  HeldHooks gone_;          // hooks of the session that the switch removes
+  const SlotKey* last_added_ = nullptr;
+  HeldHooks gone_;  // hooks of the session that the switch removes
   Changes changes_;
   const Coverage* coverage_ = nullptr;  // of plan(), as are:
   const std::vector<Setting>* settings_ = nullptr;

@@ -49,7 +49,7 @@ class LargeSets(support.DaemonTest):
         done = self.daemon.run('count', 'u::part_*', '--', large)
         self.assertEqual((done.returncode, done.stdout), (REFUSED, ''), done.stderr)
         self.assertRegex(done.stderr, r'10001 sites would be armed, more than 10000\. '
-                         r'They take about 4\.[5-7] MiB of kernel memory, and 0\.[0-1] MiB of code')
+                         r'They take about 4688 KiB of kernel memory, and (20|24|28) KiB of code')
         self.assertIn('--yes', done.stderr)
         counted, _ = self.count('u::part_*', '--yes', '--', large)
         self.assertEqual([(row['probe'], row['count']) for row in counted['rows'] if row['count']],

@@ -105,7 +105,10 @@ struct CommitReply {
   uint64_t epoch = 0;
   uint64_t probes = 0, sites = 0;                // of the session, armed now
   uint64_t added = 0, updated = 0, removed = 0;  // sites
-  std::vector<Refusal> refused;                  // the sites left out
+  // What those added take by estimate: of the kernel's memory, and of code that each process that maps it gets its own
+  // copy of.
+  uint64_t kernel_bytes = 0, private_bytes = 0;
+  std::vector<Refusal> refused;  // the sites left out
   // For the user: for example, that a library is not covered in later processes.
   std::vector<std::string> notes;
   uint64_t lingering = 0;  // sites of all sessions: armed, but not used any more
@@ -118,6 +121,8 @@ struct CommitReply {
     f("added", s.added);
     f("updated", s.updated);
     f("removed", s.removed);
+    f("kernel_bytes", s.kernel_bytes);
+    f("private_bytes", s.private_bytes);
     f("refused", s.refused);
     f("notes", s.notes);
     f("lingering", s.lingering);
@@ -132,11 +137,14 @@ struct StageCommit {
   // A site that is refused fails the commit, unless it fits a glob that fits others, too: it is left out then.
   bool partial = false;  // every one is left out
   bool strict = false;   // every one fails the commit
+  // More sites than these that would be added fail the commit, with error "exhausted" and an estimate of what they take.
+  std::optional<uint64_t> most_added = {};
   bool dry_run = false;  // resolve and check everything, arm nothing; epoch and phases are 0
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f.optional("partial", s.partial);
     f.optional("strict", s.strict);
+    f.optional("most_added", s.most_added);
     f.optional("dry_run", s.dry_run);
   }
 };
