@@ -34,7 +34,7 @@ inline constexpr std::array kExitMeanings = std::to_array<ExitMeaning>({
     {kDenied, "Permission denied"},
     {kNoMatch, "No probe matches the pattern"},
     {kNotThere, "The target is not there, or maps nothing that fits OBJECT"},
-    {kRefused, "Sites that match cannot be armed, or are many and want --yes; none is armed"},
+    {kRefused, "Sites that match cannot be armed, or are many and want consent; none is armed"},
     {kTroubleOfTracing, "With --strict: tracing failed while the command ran, or did not see all"},
     {kInterrupted, "Interrupted"},
 });

@@ -94,6 +94,13 @@ class Opening {
   OpenedFiles opened_;
 };
 
+std::vector<std::string> objects_of(const std::vector<std::string>& patterns) {
+  std::vector<std::string> objects;
+  for (const std::string& text : patterns)
+    if (auto pattern = parse_pattern(text)) objects.push_back(std::move(pattern->object));
+  return objects;
+}
+
 }  // namespace
 
 std::vector<int> OpenedFiles::descriptors() const {
@@ -105,12 +112,17 @@ std::vector<int> OpenedFiles::descriptors() const {
 OpenedFiles open_files(const std::vector<std::string>& patterns,
                        const protocol::TargetPart& target) {
   Opening opening(target);
-  for (const std::string& text : patterns)
-    if (const auto pattern = parse_pattern(text)) opening.add_object(pattern->object);
+  for (const std::string& object : objects_of(patterns)) opening.add_object(object);
   return opening.take();
 }
 
 OpenedFiles open_files(const protocol::StageSet& request) {
+  Opening opening(request.target);
+  for (const std::string& object : objects_of(request)) opening.add_object(object);
+  return opening.take();
+}
+
+std::vector<std::string> objects_of(const protocol::StageSet& request) {
   std::vector<std::string> patterns = request.patterns;
   if (request.from) patterns.push_back(*request.from);
   if (request.graph) {
@@ -118,7 +130,7 @@ OpenedFiles open_files(const protocol::StageSet& request) {
     patterns.insert(patterns.end(), graph.only.begin(), graph.only.end());
     patterns.insert(patterns.end(), graph.beside.begin(), graph.beside.end());
   }
-  return open_files(patterns, request.target);
+  return objects_of(patterns);
 }
 
 }  // namespace tracectl

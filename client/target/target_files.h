@@ -22,6 +22,8 @@ struct OpenedFiles {
   std::vector<int> descriptors() const;
 };
 
+// The OBJECTs of all patterns of the request; those of invalid patterns are left out.
+std::vector<std::string> objects_of(const protocol::StageSet& request);
 // Files that cannot be opened, or that were deleted, are left out: the daemon reports missing ones. Invalid
 // patterns are left out, too.
 OpenedFiles open_files(const std::vector<std::string>& patterns,

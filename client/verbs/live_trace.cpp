@@ -9,6 +9,7 @@
 #include "client/render/keys.h"
 #include "client/render/text.h"
 #include "client/target/debug_files.h"
+#include "client/target/libraries_ahead.h"
 #include "client/target/target_files.h"
 #include "client/verbs/shared_options.h"
 #include "daemon/protocol/messages/trouble.h"
@@ -115,6 +116,26 @@ std::optional<GraphPart> graph_of(const TraceOptions& setting) {
 
 }  // namespace
 
+// A library that is found ahead and has no such probe need not be the one that the program will load.
+Result<StageReply> LiveTrace::stage_ahead(StageSet& request) {
+  const auto loaded_at_start = request.target.will_map;
+  for (const std::string& object : objects_of(request))
+    for (std::string& library : libraries_ahead(object, loaded_at_start))
+      request.target.will_map.push_back(std::move(library));
+  auto staged = send(request);
+  if (request.target.will_map.size() == loaded_at_start.size() || staged ||
+      staged.error().code != Code::not_found)
+    return staged;
+  request.target.will_map = loaded_at_start;
+  return send(request);
+}
+
+Result<StageReply> LiveTrace::send(StageSet& request) {
+  const auto opened = open_files(request);
+  request.files = opened.paths;
+  return backend_.call_with(request, opened.descriptors());
+}
+
 Status LiveTrace::stage(const TraceOptions& setting) {
   StageSet request{.session = session_,
                    .patterns = setting.probes.patterns,
@@ -127,9 +148,7 @@ Status LiveTrace::stage(const TraceOptions& setting) {
                    .by = setting.latency.by,
                    .slowest = setting.latency.slowest,
                    .graph = graph_of(setting)};
-  const auto opened = open_files(request);
-  request.files = opened.paths;
-  auto staged = backend_.call_with(request, opened.descriptors());
+  auto staged = stage_ahead(request);
   if (!staged) return staged.error();
   staged_.push_back(&setting);
   sites_staged_ += staged->sites;

@@ -69,6 +69,8 @@ class LiveTrace {
   Result<bool> go_on(const Follower& follower);
   int interval_ms(const Follower& follower) const;
   Status stage(const TraceOptions& setting);
+  Result<protocol::StageReply> stage_ahead(protocol::StageSet& request);
+  Result<protocol::StageReply> send(protocol::StageSet& request);
   Status stage_all();
   bool others_can_come() const;
   Status hold_targets();

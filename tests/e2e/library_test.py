@@ -2,8 +2,11 @@
 """Libraries that are loaded after the session has chosen them, for users."""
 
 import os
+import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -89,20 +92,57 @@ class Libraries(support.DaemonTest):
         tell(program, 'call 20')
         self.assertEqual(self.counts(), {program.pid: 20})
 
+    def library_elsewhere(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        return shutil.copy(LIBRARY, directory.name)
+
+    def count_of_command(self, pattern, library, *options, before='', **environment):
+        command = [support.TRACECTL, '--socket', self.daemon.socket, 'count', pattern, '--strict', *options]
+        done = subprocess.run(command, input=f'{before}open {library}\ncall 3\nexit\n', capture_output=True, text=True,
+                              timeout=60, env=os.environ | environment)
+        self.assertNotIn('not seen', done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return re.search(r'^(\d+) hits', done.stdout, re.M)[1]
+
+    def test_nothing_is_missed_in_a_library_beside_the_program(self):
+        for round_of_test in range(5):
+            self.assertEqual(self.count_of_command(WORK, LIBRARY, '--', target('loads')), '3', round_of_test)
+
+    def test_nothing_is_missed_in_a_library_that_the_pattern_names(self):
+        library = self.library_elsewhere()
+        pattern = f'uprobe:{library}:loads_work'
+        self.assertEqual(self.count_of_command(pattern, library, '--', target('loads')), '3')
+
+    def test_nothing_is_missed_in_a_library_on_the_search_path(self):
+        library = self.library_elsewhere()
+        directory = os.path.dirname(library)
+        name = os.path.join(directory, 'libelsewhere.so.1')
+        os.rename(library, name)
+        self.assertEqual(self.count_of_command('uprobe:libelsewhere.so*:loads_work', name, '--', target('loads'),
+                                               LD_LIBRARY_PATH=f'/none:{directory}'), '3')
+
+    def test_nothing_is_missed_in_a_library_that_a_child_loads(self):
+        library = self.library_elsewhere()
+        pattern = f'uprobe:{library}:loads_work'
+        self.assertEqual(self.count_of_command(pattern, library, '-f', '--', target('loads'), before='fork\n'), '3')
+
     def test_a_command_is_traced_in_what_it_loads(self):
+        library = self.library_elsewhere()
         command = [support.TRACECTL, '--socket', self.daemon.socket, 'trace', WORK, '--', target('loads')]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True) as tracing:
             line = next(line for line in tracing.stdout if line.startswith('ready'))
             support.wait_until(lambda: support.text_differs(line.split()[1], LINKER) == 1,
                                'the linker to be armed')
-            print(f'open {LIBRARY}', file=tracing.stdin, flush=True)
+            print(f'open {library}', file=tracing.stdin, flush=True)
             session = self.daemon.json('session', 'list')['sessions'][0]['name']
             self.wait_for_it(session)
             said = tracing.communicate('call 3\nexit\n', timeout=60)[0]
-        self.assertEqual(said.count(f'{LIBRARY}:loads_work'), 3, said)
+        self.assertEqual(said.count(f'{library}:loads_work'), 3, said)
 
     def test_what_a_command_did_before_is_told_at_the_end(self):
+        library = self.library_elsewhere()
         for strict, status in (['--strict'], 125), ([], 0):
             command = [support.TRACECTL, '--socket', self.daemon.socket, 'count', WORK, *strict, '--', target('loads')]
             with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -110,11 +150,11 @@ class Libraries(support.DaemonTest):
                 line = next(line for line in tracing.stdout if line.startswith('ready'))
                 pid = line.split()[1]
                 support.wait_until(lambda pid=pid: support.text_differs(pid, LINKER) == 1, 'the linker to be armed')
-                print(f'open {LIBRARY}', file=tracing.stdin, flush=True)
+                print(f'open {library}', file=tracing.stdin, flush=True)
                 session = self.daemon.json('session', 'list')['sessions'][0]['name']
                 self.wait_for_it(session)
                 shown, said = tracing.communicate('call 3\nexit\n', timeout=60)
-            self.assertRegex(said, rf'not seen: what process {pid} did in {LIBRARY} for up to [0-9.]+ ms')
+            self.assertRegex(said, rf'not seen: what process {pid} did in {library} for up to [0-9.]+ ms')
             self.assertIn('3 hits', shown)
             self.assertEqual(tracing.returncode, status, said)
 
