@@ -66,6 +66,11 @@ Result<ChosenTarget> choose_target(const ProbeOptions& options) {
   return chosen;
 }
 
+bool is_chosen(const protocol::TargetPart& target) {
+  return !target.pids.empty() || !target.executables.empty() || target.all ||
+         !target.units.empty() || !target.cgroups.empty();
+}
+
 const char* scope_of(const ProbeOptions& options) { return options.global ? "global" : "local"; }
 
 }  // namespace tracectl

@@ -17,6 +17,8 @@ struct ChosenTarget {
 };
 
 Result<ChosenTarget> choose_target(const ProbeOptions& options);
+// Whether it names any processes.
+bool is_chosen(const protocol::TargetPart& target);
 const char* scope_of(const ProbeOptions& options);
 
 }  // namespace tracectl

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+
 #include "client/connection/ask.h"
 #include "client/connection/proofs.h"
 #include "client/render/text.h"
@@ -10,34 +15,74 @@
 namespace tracectl {
 namespace {
 
+using protocol::ProbeListReply;
+
+// What a target has, if no pattern is given: each of these that matches anything.
+constexpr std::array kAll{"usdt:*:*:*", "uprobe::*"};
+
+void add_to(ProbeListReply& all, ProbeListReply more) {
+  std::ranges::move(more.probes, std::back_inserter(all.probes));
+  std::ranges::move(more.refused, std::back_inserter(all.refused));
+  std::ranges::move(more.notes, std::back_inserter(all.notes));
+  all.total_probes += more.total_probes;
+  all.total_sites += more.total_sites;
+}
+
 class ListProbes final : public Verb {
  public:
-  void add_options(Grammar& grammar) override { add_probe_options(grammar, probes_); }
+  void add_options(Grammar& grammar) override { add_optional_probe_options(grammar, probes_); }
   std::vector<std::string>* command() override { return &probes_.command; }
   int run(const CommonOptions& common) override {
     return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
       // A command is never released, and ends with this process.
       auto target = choose_target(probes_);
       if (!target) return fail(target.error());
-      const auto opened = open_files(probes_.patterns, target->part);
-      const auto memories =
-          open_memories(named_processes_of(target->part), OpenedFiles::kMost - opened.files.size());
-      auto descriptors = opened.descriptors();
-      for (const Fd& memory : memories) descriptors.push_back(memory.get());
-      auto reply = backend.call_with(protocol::ProbeList{.patterns = probes_.patterns,
-                                                         .scope = scope_of(probes_),
-                                                         .target = target->part,
-                                                         .files = opened.paths,
-                                                         .proofs = memories.size()},
-                                     descriptors);
+      auto reply = probes_.patterns.empty() ? list_all(backend, target->part)
+                                            : list(backend, target->part, probes_.patterns);
       if (!reply) return fail(reply.error());
-      show<protocol::ProbeListReply>(common, *reply, probes_text);
+      show<ProbeListReply>(common, *reply, probes_text);
       if (!common.json) print_error(notes_text(reply->notes) + refusals_text(reply->refused));
       return kDone;
     });
   }
 
  private:
+  Result<ProbeListReply> list(Backend& backend, const protocol::TargetPart& target,
+                              const std::vector<std::string>& patterns) const {
+    const auto opened = open_files(patterns, target);
+    const auto memories =
+        open_memories(named_processes_of(target), OpenedFiles::kMost - opened.files.size());
+    auto descriptors = opened.descriptors();
+    for (const Fd& memory : memories) descriptors.push_back(memory.get());
+    return backend.call_with(protocol::ProbeList{.patterns = patterns,
+                                                 .scope = scope_of(probes_),
+                                                 .target = target,
+                                                 .files = opened.paths,
+                                                 .proofs = memories.size()},
+                             descriptors);
+  }
+
+  Result<ProbeListReply> list_all(Backend& backend, const protocol::TargetPart& target) const {
+    if (target.all || !is_chosen(target))
+      return Error{
+          Code::invalid,
+          "give a PATTERN, or a target whose probes are listed: -p, -x, -u, --cgroup, -- COMMAND",
+          "patterns"};
+    ProbeListReply all;
+    std::optional<Error> none;
+    for (const char* pattern : kAll) {
+      auto found = list(backend, target, {pattern});
+      if (found)
+        add_to(all, std::move(*found));
+      else if (found.error().code != Code::not_found || found.error().field != "patterns")
+        return found;
+      else
+        none = found.error();
+    }
+    if (all.probes.empty() && all.refused.empty() && none) return *none;
+    return all;
+  }
+
   ProbeOptions probes_;
 };
 

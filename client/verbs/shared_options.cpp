@@ -30,12 +30,24 @@ void add_target_options(Grammar& grammar, ProbeOptions& probes) {
   grammar.flag("--local", probes.local, "every function, which is the default").excludes(global);
 }
 
-void add_probe_options(Grammar& grammar, ProbeOptions& probes) {
-  grammar
+namespace {
+
+Option add_patterns(Grammar& grammar, ProbeOptions& probes) {
+  return grammar
       .option("PATTERN", probes.patterns,
               "uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME")
-      .required()
       .rewritten(with_whole_object);
+}
+
+}  // namespace
+
+void add_probe_options(Grammar& grammar, ProbeOptions& probes) {
+  add_patterns(grammar, probes).required();
+  add_target_options(grammar, probes);
+}
+
+void add_optional_probe_options(Grammar& grammar, ProbeOptions& probes) {
+  add_patterns(grammar, probes);
   add_target_options(grammar, probes);
 }
 

@@ -16,6 +16,8 @@ namespace tracectl {
 // -p, -x, -a, -f and so on.
 void add_target_options(Grammar& grammar, ProbeOptions& probes);
 void add_probe_options(Grammar& grammar, ProbeOptions& probes);  // PATTERN, too
+// PATTERN may be left out.
+void add_optional_probe_options(Grammar& grammar, ProbeOptions& probes);
 void add_do(Grammar& grammar, std::string& action);
 void add_when(Grammar& grammar, std::optional<std::string>& when);
 Option add_keep_if(Grammar& grammar, std::optional<std::string>& keep_if);

@@ -136,13 +136,11 @@ class RemoveFromDraft final : public EditDraft {
 
  protected:
   int stage(const CommonOptions& common, const TargetPart& target) override {
-    const bool any = !target.pids.empty() || !target.executables.empty() || target.all ||
-                     !target.units.empty() || !target.cgroups.empty();
     return ask(common, Backend::Needs::daemon,
                StageRemove{.session = session(),
                            .patterns = probes_.patterns,
                            .scope = scope_of(probes_),
-                           .target = any ? std::optional(target) : std::nullopt},
+                           .target = is_chosen(target) ? std::optional(target) : std::nullopt},
                stage_text);
   }
 };

@@ -204,6 +204,16 @@ std::string to_string(const Pattern& pattern) {
   return text;
 }
 
+std::optional<uint64_t> address_in(const Pattern& pattern) {
+  const std::string_view text = pattern.function;
+  if (pattern.kind != ProbeKind::function || !text.starts_with("0x")) return std::nullopt;
+  uint64_t address = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data() + 2, end, address, 16);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return address + pattern.offset;
+}
+
 bool wants_demangled(const Pattern& pattern) {
   return pattern.kind == ProbeKind::function && (pattern.function.find("::") != std::string::npos ||
                                                  pattern.function.find('(') != std::string::npos);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,9 @@ std::string to_string(const Pattern& pattern);
 // Supports `*`, `?`, `[...]` with ranges, and `!` or `^` for negation. The whole text must match.
 bool glob_match(std::string_view glob, std::string_view text);
 bool is_glob(std::string_view text);
+
+// The address in the file, with the offset, if FUNCTION is one: 0x and hexadecimal digits.
+std::optional<uint64_t> address_in(const Pattern& pattern);
 
 // Whether FUNCTION, PROVIDER or NAME is a glob, so that the pattern asks for whatever there is, and for no probe by name.
 bool names_by_glob(const Pattern& pattern);

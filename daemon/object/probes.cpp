@@ -60,6 +60,12 @@ class FunctionFinder {
 
   ProbeMatch run() { return run_without({}); }
 
+  // At the pattern's offset in this function only, and not in others with its name.
+  ProbeMatch run_in(const Function& function) {
+    add(function, function);
+    return finish();
+  }
+
   ProbeMatch run(const Below& below) {
     if (!below.reached) return run_without(below.skip);
     for (const Pattern& grown : below.grown)
@@ -519,6 +525,23 @@ ProbeMatch explained(ProbeMatch match, const ObjectFile& object, const Pattern& 
   return match;
 }
 
+ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern& pattern,
+                   std::optional<Returns> returns, const Nops& nops) {
+  Pattern exact = pattern;
+  exact.object = object->path();
+  const auto function = object->elf().function_at(address);
+  if (!function) {
+    ProbeMatch none;
+    none.refused.push_back({to_string(exact), std::nullopt, std::nullopt,
+                            "no function that the file names contains this address, so it is not "
+                            "known where its instructions begin"});
+    return none;
+  }
+  exact.function = function->name;
+  exact.offset = address - function->address;
+  return FunctionFinder(object, exact, returns, nops).run_in(*function);
+}
+
 bool fits_object(const std::string& object, const std::string& path) {
   if (object.empty() || object == path) return true;
   return glob_match(object, std::string_view(path).substr(path.rfind('/') + 1));
@@ -551,6 +574,8 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
     if (!sites) return sites.error();
     return explained(UsdtFinder(*object, pattern, *sites, nops).run(), *object, pattern);
   }
+  if (const auto address = address_in(pattern); address && !below)
+    return find_at(*address, object, pattern, returns, nops);
   FunctionFinder finder(object, pattern, returns, nops);
   return below ? finder.run(*below) : explained(finder.run(), *object, pattern);
 }
