@@ -2,7 +2,6 @@
 """Processes chosen by their cgroup or unit, and programs that are executed there later."""
 
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -10,6 +9,7 @@ import tempfile
 import time
 import unittest
 
+import cgroups
 import service_manager
 import support
 from support import target
@@ -19,17 +19,7 @@ WORK = 5000
 UPROBE = 'uprobe::hot_push'
 
 
-def mount_of_cgroups():
-    """Of version 2; None if it is not mounted."""
-    with open('/proc/self/mountinfo', encoding='utf-8') as file:
-        for line in file:
-            fields = line.split()
-            if fields[fields.index('-') + 1] == 'cgroup2' and fields[3] == '/':
-                return pathlib.Path(fields[4])
-    return None
-
-
-MOUNT = mount_of_cgroups()
+MOUNT = cgroups.mount_of_v2()
 
 
 class CgroupTest(unittest.TestCase):

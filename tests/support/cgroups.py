@@ -16,3 +16,12 @@ def mount_of(controller):
         if kind == 'cgroup2' and control.exists() and controller in control.read_text().split():
             return root, 2
     return None
+
+
+def mount_of_v2():
+    """The root of version 2; None if it is not mounted."""
+    for line in pathlib.Path('/proc/self/mountinfo').read_text().splitlines():
+        fields = line.split()
+        if fields[fields.index('-') + 1] == 'cgroup2' and fields[3] == '/':
+            return pathlib.Path(fields[4])
+    return None
