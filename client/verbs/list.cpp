@@ -5,10 +5,9 @@
 #include <optional>
 
 #include "client/connection/ask.h"
-#include "client/connection/proofs.h"
+#include "client/connection/probe_list.h"
 #include "client/render/text.h"
 #include "client/target/target.h"
-#include "client/target/target_files.h"
 #include "client/verbs/all.h"
 #include "client/verbs/shared_options.h"
 
@@ -49,17 +48,7 @@ class ListProbes final : public Verb {
  private:
   Result<ProbeListReply> list(Backend& backend, const protocol::TargetPart& target,
                               const std::vector<std::string>& patterns) const {
-    const auto opened = open_files(patterns, target);
-    const auto memories =
-        open_memories(named_processes_of(target), OpenedFiles::kMost - opened.files.size());
-    auto descriptors = opened.descriptors();
-    for (const Fd& memory : memories) descriptors.push_back(memory.get());
-    return backend.call_with(protocol::ProbeList{.patterns = patterns,
-                                                 .scope = scope_of(probes_),
-                                                 .target = target,
-                                                 .files = opened.paths,
-                                                 .proofs = memories.size()},
-                             descriptors);
+    return list_probes(backend, patterns, scope_of(probes_), target);
   }
 
   Result<ProbeListReply> list_all(Backend& backend, const protocol::TargetPart& target) const {
