@@ -74,14 +74,14 @@ std::string filled(std::string word, const RecipeValues& values) {
 
 }  // namespace
 
-Result<std::vector<Words>> commands_of(const Recipe& recipe, const RecipeValues& given,
-                                       bool needs_all) {
+Result<std::vector<Words>> filled_commands(const Recipe& recipe, const RecipeCommands& commands,
+                                           const RecipeValues& given, bool needs_all) {
   auto values = all_values(recipe, given, needs_all);
   if (!values) return values.error();
-  std::vector<Words> commands = recipe.commands;
-  for (Words& words : commands)
+  std::vector<Words> with_values = commands;
+  for (Words& words : with_values)
     for (std::string& word : words) word = filled(std::move(word), *values);
-  return commands;
+  return with_values;
 }
 
 }  // namespace tracectl

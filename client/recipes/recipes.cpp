@@ -17,8 +17,26 @@ const std::vector<RecipeOption> kOptions = {
 };
 
 constexpr const char* kErlang =
-    "an Erlang virtual machine whose executable has the USDT probes of docs/erlang.md, with their "
-    "arguments";
+    "an Erlang virtual machine with USDT probes: Erlang/OTP, configured "
+    "--with-dynamic-trace=systemtap, or one of your own (docs/erlang.md)";
+constexpr const char* kErlangCalls =
+    "an Erlang virtual machine with USDT probes of calls: Erlang/OTP, configured "
+    "--with-dynamic-trace=systemtap --disable-jit, or one of your own (docs/erlang.md, which also "
+    "says which calls Erlang/OTP does not report)";
+constexpr const char* kOwnErlang =
+    "an Erlang virtual machine of your own with the USDT probes of docs/erlang.md: Erlang/OTP has "
+    "no such probes";
+// Of BIFs and NIFs.
+const std::vector<std::string> kErlangNativeTimes = {"latency",
+                                                     "--from",
+                                                     "usdt::erlang:[bn]if-entry",
+                                                     "--to",
+                                                     "usdt::erlang:[bn]if-return",
+                                                     "--by",
+                                                     "str(arg0), str(arg1)",
+                                                     "--per",
+                                                     "str(arg1)"};
+constexpr const char* kOwn = "an Erlang virtual machine of your own";
 
 const std::vector<Recipe> kRecipes = {
     {
@@ -85,28 +103,45 @@ const std::vector<Recipe> kRecipes = {
     {
         .name = "erlang-calls",
         .tells = "how often Erlang functions, BIFs and NIFs are called",
-        .needs = kErlang,
-        .commands = {{"count", "usdt::erlang:*-entry", "--by", "str(arg1)"}},
+        .needs = kErlangCalls,
+        .commands = {{"count", "usdt::erlang:*-function-entry", "--by", "str(arg1)"}},
         .keys = {{"str(arg1)", "function"}},
+        .variants = {{kOwn,
+                      "usdt::erlang:bif-entry",
+                      3,
+                      {{"count", "usdt::erlang:*-entry", "--by", "str(arg1)"}},
+                      {{"str(arg1)", "function"}}}},
     },
     {
         .name = "erlang-call-times",
         .tells = "what the calls of Erlang functions, BIFs and NIFs take",
-        .needs = kErlang,
+        .needs = kErlangCalls,
         .commands = {{"latency", "--from", "usdt::erlang:*-function-entry", "--to",
-                      "usdt::erlang:function-return", "--by", "str(arg0), str(arg1), arg2", "--per",
+                      "usdt::erlang:function-return", "--by", "str(arg0), str(arg1)", "--per",
                       "str(arg1)"},
-                     {"latency", "--from", "usdt::erlang:[bn]if-entry", "--to",
-                      "usdt::erlang:[bn]if-return", "--by", "str(arg0), str(arg1)", "--per",
-                      "str(arg1)"}},
-        .keys = {{"str(arg0)", "process"}, {"str(arg1)", "function"}, {"arg2", "depth"}},
+                     kErlangNativeTimes},
+        .keys = {{"str(arg0)", "process"}, {"str(arg1)", "function"}},
+        .variants = {{kOwn,
+                      "usdt::erlang:function-return",
+                      4,
+                      {{"latency", "--from", "usdt::erlang:*-function-entry", "--to",
+                        "usdt::erlang:function-return", "--by", "str(arg0), str(arg1), arg2",
+                        "--per", "str(arg1)"},
+                       kErlangNativeTimes},
+                      {{"str(arg0)", "process"}, {"str(arg1)", "function"}, {"arg2", "depth"}}}},
     },
     {
         .name = "erlang-spawns",
-        .tells = "who spawns Erlang processes, with which function",
+        .tells =
+            "with which function Erlang processes are spawned, and who does it if the probe has it",
         .needs = kErlang,
-        .commands = {{"count", "usdt::erlang:process-spawn", "--by", "str(arg2), str(arg1)"}},
-        .keys = {{"str(arg2)", "function"}, {"str(arg1)", "parent"}},
+        .commands = {{"count", "usdt::erlang:process-spawn", "--by", "str(arg1)"}},
+        .keys = {{"str(arg1)", "function"}},
+        .variants = {{kOwn,
+                      "usdt::erlang:process-spawn",
+                      4,
+                      {{"count", "usdt::erlang:process-spawn", "--by", "str(arg2), str(arg1)"}},
+                      {{"str(arg2)", "function"}, {"str(arg1)", "parent"}}}},
     },
     {
         .name = "erlang-lives",
@@ -119,14 +154,14 @@ const std::vector<Recipe> kRecipes = {
     {
         .name = "erlang-links",
         .tells = "which Erlang processes and ports are linked, and unlinked, how often",
-        .needs = kErlang,
+        .needs = kOwnErlang,
         .commands = {{"count", "usdt::erlang:*link*", "--by", "str(arg0), str(arg1)"}},
         .keys = {{"str(arg0)", "process"}, {"str(arg1)", "other"}},
     },
     {
         .name = "erlang-names",
         .tells = "which names Erlang processes and ports get and lose, as it happens",
-        .needs = kErlang,
+        .needs = kOwnErlang,
         .commands = {{"trace", "usdt::erlang:*registered", "--do", "event(str(arg0), str(arg1))"}},
     },
     {
@@ -159,7 +194,7 @@ const std::vector<Recipe> kRecipes = {
     {
         .name = "erlang-activity",
         .tells = "how long Erlang processes, ports and schedulers are active, and inactive",
-        .needs = kErlang,
+        .needs = kOwnErlang,
         .commands = {{"latency", "--from", "usdt::erlang:*-*active", "--to",
                       "usdt::erlang:*-*active", "--by", "str(arg0)", "--per", "str(arg0)"}},
         .keys = {{"str(arg0)", "who"}},

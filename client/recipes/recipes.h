@@ -31,15 +31,28 @@ struct RecipeParameter {
   std::optional<std::string> fallback;  // none: it must be given
 };
 
+using RecipeCommands = std::vector<std::vector<std::string>>;
+
+// Other commands, for targets in which this USDT probe has so many arguments. The first has the verb of the
+// recipe's own first.
+struct RecipeVariant {
+  std::string of;  // what such targets are
+  std::string probe;
+  size_t arguments;
+  RecipeCommands commands;
+  std::vector<KeyView> keys;
+};
+
 struct Recipe {
   std::string name;
   std::string tells;
   std::string needs;  // requirements on the target
-  std::vector<std::vector<std::string>> commands;
+  RecipeCommands commands;
   // The commands are for different targets: those whose probes the target does not have are left out.
   bool is_any_of = false;
   std::vector<RecipeParameter> parameters = {};
   std::vector<KeyView> keys = {};
+  std::vector<RecipeVariant> variants = {};
 };
 
 using RecipeValues = std::map<std::string, std::string>;  // by the names of options
@@ -50,9 +63,9 @@ const RecipeOption& recipe_option(const std::string& name);
 
 Result<const Recipe*> find_recipe(const std::string& name);
 
-// The recipe's commands with these values, and defaults for the others. Refuses unknown options and invalid
-// values; if `needs_all` is false, required options may be missing.
-Result<std::vector<Words>> commands_of(const Recipe& recipe, const RecipeValues& values,
-                                       bool needs_all = true);
+// Commands of the recipe, its own or those of a variant, with these values, and defaults for the others. Refuses
+// unknown options and invalid values; if `needs_all` is false, required options may be missing.
+Result<std::vector<Words>> filled_commands(const Recipe& recipe, const RecipeCommands& commands,
+                                           const RecipeValues& values, bool needs_all = true);
 
 }  // namespace tracectl

@@ -36,16 +36,17 @@ class CountingVerb : public TracingVerb {
       if (const auto nothing = trace.why_nothing()) return trace.status_without(ended, *nothing);
       auto rows = trace.read(common.quiet);
       if (!rows) return trace.failed(rows.error());
-      show<ReadReply>(common, *rows, [&](const ReadReply& reply) { return text_of(reply); });
+      show<ReadReply>(common, *rows,
+                      [&](const ReadReply& reply) { return text_of(reply, trace.keys()); });
       return trace.status_of(ended);
     };
     return with_trace(common, trace_, LiveTrace::Stream::none, count);
   }
 
  private:
-  std::string text_of(const ReadReply& reply) const {
+  std::string text_of(const ReadReply& reply, const std::vector<KeyView>& keys) const {
     if (trace_.folded) return folded_text(reply);
-    return first_rows_text(titled(reply, trace_.keys), trace_.rows);
+    return first_rows_text(titled(reply, keys), trace_.rows);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "client/connection/ask.h"
+#include "client/connection/probe_list.h"
 #include "client/output/output.h"
 #include "client/render/keys.h"
 #include "client/render/text.h"
@@ -20,6 +21,16 @@ using namespace protocol;
 
 // ---- up to the commit ----
 
+namespace {
+
+Error with_needs(Error error, const std::string& needs) {
+  if (error.code == Code::not_found && error.field == "patterns" && !needs.empty())
+    error.message += "; " + needs;
+  return error;
+}
+
+}  // namespace
+
 Status LiveTrace::begin(Stream stream) {
   auto created = backend_.call(SessionCreate{.budget = options_.budget});
   if (!created) return created.error();
@@ -27,7 +38,8 @@ Status LiveTrace::begin(Stream stream) {
   proofs_.emplace(backend_, session_);
   if (auto proven = proofs_->prove(processes_of(target_.part)); !proven) return proven;
   if (auto held = hold_targets(); !held) return held;
-  if (auto staged = stage_all(); !staged) return staged;
+  if (auto chosen = choose_variant(); !chosen) return with_needs(chosen.error(), options_.needs);
+  if (auto staged = stage_all(); !staged) return with_needs(staged.error(), options_.needs);
   if (stream != Stream::none)
     if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
         !subscribed)
@@ -73,11 +85,31 @@ bool LiveTrace::others_can_come() const {
   return part.all || !part.executables.empty() || !part.units.empty() || !part.cgroups.empty();
 }
 
+// Of several variants one must be known to fit: another can give wrong results, not just none.
+Status LiveTrace::choose_variant() {
+  for (const TraceVariant& variant : options_.variants) {
+    auto listed = list_probes(backend_, {variant.probe}, scope_of(options_.probes), target_.part);
+    if (!listed) return listed.error();
+    if (listed->probes.empty())
+      return Error{
+          Code::not_found,
+          "nothing in the target has " + variant.probe +
+              " yet, whose arguments say what to do: start the program, or choose its file "
+              "with -x",
+          "target"};
+    const auto fits = [&](const ProbePart& probe) {
+      return probe.args.size() == variant.arguments;
+    };
+    if (std::ranges::any_of(listed->probes, fits)) settings_ = &variant.settings;
+  }
+  return ok();
+}
+
 // If any of the settings suffices, those that find nothing in the target are left out.
 Status LiveTrace::stage_all() {
   std::optional<Error> found_nothing;
-  std::vector<const TraceOptions*> settings{&options_};
-  for (const TraceOptions& setting : options_.beside) settings.push_back(&setting);
+  std::vector<const TraceOptions*> settings{settings_};
+  for (const TraceOptions& setting : settings_->beside) settings.push_back(&setting);
   for (const TraceOptions* setting : settings) {
     auto staged = options_.partial ? stage_each(*setting) : stage(*setting);
     if (staged) continue;
@@ -236,7 +268,7 @@ Status LiveTrace::switch_off() {
 Result<ReadReply> LiveTrace::read(bool quiet) {
   auto rows = backend_.call(SessionRead{.session = session_});
   if (!rows) return rows;
-  name_types(*rows, options_.keys);
+  name_types(*rows, keys());
   DebugFiles(quiet).complete(*rows);
   return rows;
 }

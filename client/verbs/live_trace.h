@@ -38,6 +38,8 @@ class LiveTrace {
   Status begin(Stream stream);
   const protocol::CommitReply& committed() const { return committed_; }
   const std::string& session() const { return session_; }
+  // How the keys of rows are shown.
+  const std::vector<KeyView>& keys() const { return settings_->keys; }
 
   // Handles what arrives while the trace runs.
   struct Follower {
@@ -71,6 +73,7 @@ class LiveTrace {
   Status stage(const TraceOptions& setting);
   Result<protocol::StageReply> stage_ahead(protocol::StageSet& request);
   Result<protocol::StageReply> send(protocol::StageSet& request);
+  Status choose_variant();
   Status stage_all();
   bool others_can_come() const;
   Status hold_targets();
@@ -82,6 +85,7 @@ class LiveTrace {
 
   const CommonOptions& common_;
   const TraceOptions& options_;
+  const TraceOptions* settings_ = &options_;  // or those of the variant that fits the target
   Backend& backend_;
   ChosenTarget target_;
   Waiter waiter_;

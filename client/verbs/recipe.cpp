@@ -29,13 +29,27 @@ RecipeOptionPart part_of(const RecipeParameter& parameter) {
           .tells = option.tells};
 }
 
+Result<std::vector<std::string>> command_texts(const Recipe& recipe, const RecipeCommands& commands,
+                                               const RecipeValues& values) {
+  auto filled = filled_commands(recipe, commands, values, false);
+  if (!filled) return filled.error();
+  std::vector<std::string> texts;
+  for (const Words& words : *filled) texts.push_back("tracectl " + shell_text(words));
+  return texts;
+}
+
 Result<RecipePart> part_of(const Recipe& recipe, const RecipeValues& values) {
-  auto commands = commands_of(recipe, values, false);
-  if (!commands) return commands.error();
   RecipePart part{.name = recipe.name, .tells = recipe.tells, .needs = recipe.needs};
   for (const RecipeParameter& parameter : recipe.parameters)
     part.options.push_back(part_of(parameter));
-  for (const Words& words : *commands) part.commands.push_back("tracectl " + shell_text(words));
+  auto texts = command_texts(recipe, recipe.commands, values);
+  if (!texts) return texts.error();
+  part.commands = std::move(*texts);
+  for (const RecipeVariant& variant : recipe.variants) {
+    auto others = command_texts(recipe, variant.commands, values);
+    if (!others) return others.error();
+    part.variants.push_back({variant.of, variant.probe, variant.arguments, std::move(*others)});
+  }
   return part;
 }
 
@@ -57,11 +71,19 @@ std::string options_text(const std::vector<RecipeOptionPart>& options) {
   return text;
 }
 
+std::string commands_text(const std::vector<std::string>& commands) {
+  std::string text = commands.size() == 1 ? "the same as\n" : "the same, in one session, as\n";
+  for (const std::string& command : commands) text += "  " + command + "\n";
+  return text;
+}
+
 std::string recipe_text(const RecipePart& recipe) {
   std::string text = recipe.name + ": " + recipe.tells + "\nneeds: " + recipe.needs + "\n";
   if (!recipe.options.empty()) text += "options:\n" + options_text(recipe.options);
-  text += recipe.commands.size() == 1 ? "the same as\n" : "the same, in one session, as\n";
-  for (const std::string& command : recipe.commands) text += "  " + command + "\n";
+  text += commands_text(recipe.commands);
+  for (const RecipeVariantPart& variant : recipe.variants)
+    text += "where " + variant.probe + " has " + std::to_string(variant.arguments) +
+            " arguments, as in " + variant.of + ", " + commands_text(variant.commands);
   return text;
 }
 
@@ -133,21 +155,37 @@ class RunRecipe final : public TracingVerb {
   int run(const CommonOptions& common) override {
     auto recipe = find_recipe(choice_.name);
     if (!recipe) return fail(recipe.error());
-    auto commands = commands_of(**recipe, choice_.values());
-    if (!commands) return fail(commands.error());
-    std::vector<CommandLine> lines(commands->size());  // not reallocated while read
-    for (size_t i = 0; i < lines.size(); ++i) {
-      if (auto status = read((*commands)[i], lines[i])) return *status;
-      take_run_options(*lines[i].chosen->traced());
-    }
+    std::vector<CommandLine> lines;
+    if (auto status = read_all(**recipe, (*recipe)->commands, (*recipe)->keys, lines))
+      return *status;
     TraceOptions& first = *lines[0].chosen->traced();
-    for (size_t i = 1; i < lines.size(); ++i) first.beside.push_back(*lines[i].chosen->traced());
     first.any_of = (*recipe)->is_any_of;
-    first.keys = (*recipe)->keys;
+    first.needs = (*recipe)->name + " needs " + (*recipe)->needs;
+    for (const RecipeVariant& variant : (*recipe)->variants) {
+      std::vector<CommandLine> others;
+      if (auto status = read_all(**recipe, variant.commands, variant.keys, others)) return *status;
+      first.variants.push_back({variant.probe, variant.arguments, *others[0].chosen->traced()});
+    }
     return lines[0].chosen->run(common);
   }
 
  private:
+  // The first of the lines has the settings of all of them. Returns an exit status if there is nothing to run.
+  std::optional<int> read_all(const Recipe& recipe, const RecipeCommands& commands,
+                              const std::vector<KeyView>& keys, std::vector<CommandLine>& lines) {
+    const auto filled = filled_commands(recipe, commands, choice_.values());
+    if (!filled) return fail(filled.error());
+    lines = std::vector<CommandLine>(filled->size());  // not reallocated while read
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (auto status = read((*filled)[i], lines[i])) return *status;
+      take_run_options(*lines[i].chosen->traced());
+    }
+    TraceOptions& first = *lines[0].chosen->traced();
+    for (size_t i = 1; i < lines.size(); ++i) first.beside.push_back(*lines[i].chosen->traced());
+    first.keys = keys;
+    return std::nullopt;
+  }
+
   // Passes the options of `recipe run` to a command: target, duration and so on.
   void take_run_options(TraceOptions& to) const {
     std::vector<std::string> patterns = std::move(to.probes.patterns);

@@ -34,6 +34,8 @@ struct GraphChoice {
   GraphForm form = GraphForm::calls;
 };
 
+struct TraceVariant;
+
 struct TraceOptions {
   ProbeOptions probes;
   std::string action;  // the value of --do
@@ -53,9 +55,18 @@ struct TraceOptions {
   std::optional<GraphChoice> graph;
   // Further settings in the same session with the same target: patterns, and what hits do.
   std::vector<TraceOptions> beside;
-  bool any_of = false;             // settings that find nothing in the target are left out
-  std::vector<KeyView> keys;       // how the keys of rows are shown
-  std::optional<RecordTo> record;  // events are written to a file instead
+  bool any_of = false;                 // settings that find nothing in the target are left out
+  std::vector<KeyView> keys;           // how the keys of rows are shown
+  std::optional<RecordTo> record;      // events are written to a file instead
+  std::vector<TraceVariant> variants;  // other settings, for some targets
+  std::string needs;  // added to the message if the target has no such probe; empty: nothing
+};
+
+// Settings for targets in which this probe has so many arguments.
+struct TraceVariant {
+  std::string probe;
+  size_t arguments = 0;
+  TraceOptions settings;
 };
 
 }  // namespace tracectl

@@ -41,10 +41,11 @@ void report_filtered(const ReadReply& read) {
 }
 
 // What was counted beside the events.
-void print_rows(const CommonOptions& common, const TraceOptions& options, ReadReply read) {
+void print_rows(const CommonOptions& common, const std::vector<KeyView>& keys, size_t rows,
+                ReadReply read) {
   const bool any = !read.rows.empty() || read.latencies;
   if (any && !common.json)
-    print(first_rows_text(titled(std::move(read), options.keys), options.rows));
+    print(first_rows_text(titled(std::move(read), keys), rows));
   else if (!any && !common.quiet)
     report_filtered(read);
 }
@@ -66,7 +67,8 @@ int print_events(const CommonOptions& common, const TraceOptions& options) {
     if (!common.quiet) print_error(printer.summary());
     print(printer.folded().text());
     print(printer.deepest().text(options.rows));
-    if (auto rows = trace.read(common.quiet)) print_rows(common, options, std::move(*rows));
+    if (auto rows = trace.read(common.quiet))
+      print_rows(common, trace.keys(), options.rows, std::move(*rows));
     return trace.status_of(ended);
   });
 }

@@ -21,7 +21,10 @@ Recipe recipe_with(std::vector<std::string> words, std::vector<RecipeParameter> 
 
 std::set<std::string> places_in(const Recipe& recipe) {
   std::set<std::string> places;
-  for (const Words& words : recipe.commands)
+  std::vector<Words> commands = recipe.commands;
+  for (const RecipeVariant& variant : recipe.variants)
+    commands.insert(commands.end(), variant.commands.begin(), variant.commands.end());
+  for (const Words& words : commands)
     for (const std::string& word : words)
       for (size_t at = 0; (at = word.find('{', at)) != std::string::npos; ++at)
         places.insert(word.substr(at + 1, word.find('}', at) - at - 1));
@@ -57,21 +60,31 @@ TEST(Recipes, EveryOptionIsOfSome) {
   EXPECT_EQ(used, known);
 }
 
+// The verb of the recipe's first command prints the results, and knows nothing of variants when it prints events.
+TEST(Recipes, VariantsHaveTheVerbOfTheRecipeWhichCounts) {
+  for (const Recipe& recipe : all_recipes())
+    for (const RecipeVariant& variant : recipe.variants) {
+      EXPECT_EQ(variant.commands[0][0], recipe.commands[0][0]) << recipe.name;
+      EXPECT_NE(variant.commands[0][0], "trace") << recipe.name;
+    }
+}
+
 TEST(RecipeCommands, TakeTheDefaultUnlessAValueIsGiven) {
   const Recipe recipe = recipe_with({"time", "{function}", "d > {longer-than}{longer-than}"},
                                     {{"function", std::nullopt}, {"longer-than", "1ms"}});
-  auto commands = commands_of(recipe, {{"function", "u::{f}"}});
+  auto commands = filled_commands(recipe, recipe.commands, {{"function", "u::{f}"}});
   ASSERT_TRUE(commands);
   EXPECT_EQ((*commands)[0], (Words{"time", "u::{f}", "d > 10000001000000"}));
-  commands = commands_of(recipe, {{"function", "f"}, {"longer-than", "0.5us"}});
+  commands =
+      filled_commands(recipe, recipe.commands, {{"function", "f"}, {"longer-than", "0.5us"}});
   ASSERT_TRUE(commands);
   EXPECT_EQ((*commands)[0], (Words{"time", "f", "d > 500500"}));
 }
 
 TEST(RecipeCommands, WhatMustBeGivenIsAskedForOrShownByItsName) {
   const Recipe recipe = recipe_with({"time", "{function}"}, {{"function", std::nullopt}});
-  EXPECT_FALSE(commands_of(recipe, {}));
-  auto commands = commands_of(recipe, {}, false);
+  EXPECT_FALSE(filled_commands(recipe, recipe.commands, {}));
+  auto commands = filled_commands(recipe, recipe.commands, {}, false);
   ASSERT_TRUE(commands);
   EXPECT_EQ((*commands)[0], (Words{"time", "PATTERN"}));
 }
