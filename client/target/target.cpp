@@ -9,10 +9,13 @@
 namespace tracectl {
 namespace {
 
-// Absolute, because the daemon has another working directory than the user.
+// Absolute, because the daemon has another working directory than the user. A name without a directory is also looked
+// for in $PATH, as a command's.
 Result<std::string> absolute(const std::string& path) {
   std::error_code error;
-  const auto full = std::filesystem::canonical(path, error);
+  auto full = std::filesystem::canonical(path, error);
+  if (error && path.find('/') == std::string::npos)
+    if (const auto found = find_program(path)) full = std::filesystem::canonical(*found, error);
   if (error) return Error::from_errno("cannot open " + path, error.value());
   return full.string();
 }
@@ -36,8 +39,10 @@ Status add_command(const ProbeOptions& options, ChosenTarget& chosen) {
   if (!command) return command.error();
   auto mapped = will_map(command->path());
   if (!mapped) return mapped.error();
-  chosen.part.pids.push_back(command->pid());
-  chosen.part.will_map = std::move(*mapped);
+  if (options.executables.empty()) {
+    chosen.part.pids.push_back(command->pid());
+    chosen.part.will_map = std::move(*mapped);
+  }
   chosen.command = std::move(*command);
   return ok();
 }
@@ -49,9 +54,10 @@ Result<ChosenTarget> choose_target(const ProbeOptions& options) {
   chosen.part.all = options.all;
   if (options.command.empty())
     chosen.part.pids = options.pids;
-  else if (!options.pids.empty() || options.all || !options.executables.empty() ||
-           !options.units.empty() || !options.cgroups.empty())
-    return Error{Code::invalid, "choose either -- COMMAND or other targets, not both", "target"};
+  else if (!options.pids.empty() || options.all || !options.units.empty() ||
+           !options.cgroups.empty())
+    return Error{Code::invalid, "choose either -- COMMAND or other targets than -x, not both",
+                 "target"};
   for (const std::string& executable : options.executables) {
     auto path = absolute(executable);
     if (!path) return path.error();

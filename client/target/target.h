@@ -10,7 +10,7 @@
 namespace tracectl {
 
 // The target of the options; with -- COMMAND also the command, which is started and waits until it is
-// released.
+// released. It is the target, unless executables are.
 struct ChosenTarget {
   protocol::TargetPart part;
   std::optional<Command> command;

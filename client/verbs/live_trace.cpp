@@ -64,13 +64,13 @@ Error of_target(Error error) {
 
 }  // namespace
 
-// The end of all targets ends the trace, unless other processes can still appear.
+// The end of the command ends the trace, or that of all targets, unless other processes can still appear.
 Status LiveTrace::hold_targets() {
-  if (others_can_come()) return ok();
   if (target_.command) {
     waiter_.end_with(target_.command->pidfd());
     return ok();
   }
+  if (others_can_come()) return ok();
   for (const int64_t pid : target_.part.pids) {
     auto process = Process::open(static_cast<pid_t>(pid));
     if (!process) return of_target(process.error());

@@ -169,6 +169,16 @@ class Recipes(OtpTest):
         printed, _ = process.communicate(timeout=60)
         self.assertEqual(printed.split()[:3], ['FUNCTION', 'COUNT', 'PROBE'])
 
+    def test_the_machine_is_traced_from_its_first_instruction_though_a_script_starts_it(self):
+        done = self.daemon.run('--json', 'count', 'usdt::erlang:process-spawn', '--by', 'str(arg0), str(arg1)', '-x',
+                               str(self.otp.beam), '--', *self.command(), input='go\nexit\n')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        _, _, truth, read = done.stdout.splitlines()
+        spawned = [(row['by']['str(arg0)'], row['by']['str(arg1)']) for row in json.loads(read)['rows']]
+        self.assertEqual(min(spawned), ('<0.0.0>', 'erl_init:start/2'))
+        self.assertEqual(sum(function == 'erlang_work:worker/2' for _, function in spawned),
+                         sum(json.loads(truth)[reason] for reason in ('normal', 'stopped')))
+
     def test_a_file_says_which_commands_fit_before_it_runs(self):
         done = self.daemon.run('recipe', 'run', 'erlang-spawns', '--dry-run', '-x', str(self.otp.beam))
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -66,6 +67,18 @@ class ExitStatus(support.DaemonTest):
                 done = self.daemon.run(*verb, 'u:libc.so.6:getpid',
                                        '--', SHELL, '-c', script)
                 self.assertEqual(done.returncode, status, (verb, script, done.stderr))
+
+    def test_of_a_command_that_executes_the_program_to_trace(self):
+        with tempfile.TemporaryDirectory() as directory:
+            program = shutil.copy(target('forker'), f'{directory}/own-forker')
+            # The last has the status 2, because it misses arguments.
+            command = [SHELL, '-c', '"$0" child 3; "$0" child 4; exec "$0"', program]
+            for chosen in program, 'own-forker':
+                done = self.daemon.run('--json', 'count', 'u::work', '-x', chosen, '--', *command, cwd='/',
+                                       env={**os.environ, 'PATH': f'{directory}:{os.environ["PATH"]}'})
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(json.loads(done.stdout)['total_hits'], 3 + 4)
+            self.refused(1, ['count', 'u::work', '-x', 'own-forker', '--', *command], 'cannot open own-forker')
 
     def fails_while_it_runs(self, *options, script):
         """Runs a command whose daemon ends before it does."""
