@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/connection/probe_list.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
 #include "client/connection/proofs.h"
+#include "client/target/objects_by_name.h"
 #include "client/target/target_files.h"
 
 namespace tracectl {
@@ -21,6 +26,55 @@ Result<protocol::ProbeListReply> list_probes(Backend& backend,
                                                .files = opened.paths,
                                                .proofs = memories.size()},
                            descriptors);
+}
+
+bool is_no_match(const Error& error) {
+  return error.code == Code::not_found && error.field == "patterns";
+}
+
+Error none_of(size_t files, Error last) {
+  if (files > 1 && is_no_match(last))
+    last.message += ", nor the like in " + std::to_string(files - 1) +
+                    (files == 2 ? " other file" : " other files");
+  return last;
+}
+
+namespace {
+
+// Those of the patterns that match anything.
+Result<std::vector<std::string>> that_match(Backend& backend, std::vector<std::string> patterns,
+                                            const std::string& scope,
+                                            const protocol::TargetPart& target) {
+  if (patterns.size() == 1) return patterns;
+  std::vector<std::string> matching;
+  std::optional<Error> none;
+  for (std::string& pattern : patterns) {
+    const auto found = list_probes(backend, {pattern}, scope, target);
+    if (found)
+      matching.push_back(std::move(pattern));
+    else if (!is_no_match(found.error()))
+      return found.error();
+    else
+      none = found.error();
+  }
+  if (matching.empty() && none) return none_of(patterns.size(), *none);
+  return matching;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> with_objects_of_all(Backend& backend,
+                                                     const std::vector<std::string>& patterns,
+                                                     const std::string& scope,
+                                                     const protocol::TargetPart& target) {
+  if (!target.all) return patterns;
+  std::vector<std::string> found;
+  for (const std::string& pattern : patterns) {
+    auto matching = that_match(backend, with_mapped_objects(pattern), scope, target);
+    if (!matching) return matching.error();
+    std::ranges::move(*matching, std::back_inserter(found));
+  }
+  return found;
 }
 
 }  // namespace tracectl

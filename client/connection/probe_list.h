@@ -15,4 +15,15 @@ Result<protocol::ProbeListReply> list_probes(Backend& backend,
                                              const std::string& scope,
                                              const protocol::TargetPart& target);
 
+bool is_no_match(const Error& error);
+// The error of the last of so many files in which nothing matches.
+Error none_of(size_t files, Error last);
+
+// With -a, a pattern whose OBJECT is a name or a glob stands for the files that have a probe which fits: of those that
+// any process maps, or that with_mapped_objects() finds otherwise. Fails if none has. Without -a, the same patterns.
+Result<std::vector<std::string>> with_objects_of_all(Backend& backend,
+                                                     const std::vector<std::string>& patterns,
+                                                     const std::string& scope,
+                                                     const protocol::TargetPart& target);
+
 }  // namespace tracectl

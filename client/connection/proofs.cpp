@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "daemon/base/sent_fds.h"
@@ -23,17 +22,6 @@ std::string proc_path(pid_t pid) { return "/proc/" + std::to_string(pid); }
 bool is_own(pid_t pid) {
   struct stat status {};
   return ::stat(proc_path(pid).c_str(), &status) == 0 && status.st_uid == ::geteuid();
-}
-
-std::vector<pid_t> all_processes() {
-  std::vector<pid_t> all;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") == std::string::npos)
-      all.push_back(static_cast<pid_t>(std::stol(name)));
-  }
-  return all;
 }
 
 // Collects processes, at most as many as a client can check in a moment.

@@ -7,6 +7,7 @@
 #include "client/connection/ask.h"
 #include "client/connection/probe_list.h"
 #include "client/render/text.h"
+#include "client/target/objects_by_name.h"
 #include "client/target/target.h"
 #include "client/verbs/all.h"
 #include "client/verbs/shared_options.h"
@@ -37,7 +38,7 @@ class ListProbes final : public Verb {
       auto target = choose_target(probes_);
       if (!target) return fail(target.error());
       auto reply = probes_.patterns.empty() ? list_all(backend, target->part)
-                                            : list(backend, target->part, probes_.patterns);
+                                            : list_chosen(backend, target->part);
       if (!reply) return fail(reply.error());
       show<ProbeListReply>(common, *reply, probes_text);
       if (!common.json) print_error(notes_text(reply->notes) + refusals_text(reply->refused));
@@ -46,9 +47,17 @@ class ListProbes final : public Verb {
   }
 
  private:
-  Result<ProbeListReply> list(Backend& backend, const protocol::TargetPart& target,
-                              const std::vector<std::string>& patterns) const {
-    return list_probes(backend, patterns, scope_of(probes_), target);
+  Result<ProbeListReply> list_chosen(Backend& backend, const protocol::TargetPart& target) const {
+    if (is_chosen(target) && !target.all)
+      return list_probes(backend, probes_.patterns, scope_of(probes_), target);
+    std::vector<std::string> patterns;
+    for (const std::string& pattern : probes_.patterns)
+      std::ranges::move(target.all ? with_mapped_objects(pattern) : with_objects_by_name(pattern),
+                        std::back_inserter(patterns));
+    if (patterns.size() == probes_.patterns.size())
+      return list_probes(backend, patterns, scope_of(probes_), target);
+    auto found = list_any(backend, target, patterns);
+    return found ? found : none_of(patterns.size(), found.error());
   }
 
   Result<ProbeListReply> list_all(Backend& backend, const protocol::TargetPart& target) const {
@@ -57,13 +66,19 @@ class ListProbes final : public Verb {
           Code::invalid,
           "give a PATTERN, or a target whose probes are listed: -p, -x, -u, --cgroup, -- COMMAND",
           "patterns"};
+    return list_any(backend, target, {kAll.begin(), kAll.end()});
+  }
+
+  // Fails if none of the patterns matches anything.
+  Result<ProbeListReply> list_any(Backend& backend, const protocol::TargetPart& target,
+                                  const std::vector<std::string>& patterns) const {
     ProbeListReply all;
     std::optional<Error> none;
-    for (const char* pattern : kAll) {
-      auto found = list(backend, target, {pattern});
+    for (const std::string& pattern : patterns) {
+      auto found = list_probes(backend, {pattern}, scope_of(probes_), target);
       if (found)
         add_to(all, std::move(*found));
-      else if (found.error().code != Code::not_found || found.error().field != "patterns")
+      else if (!is_no_match(found.error()))
         return found;
       else
         none = found.error();

@@ -169,8 +169,11 @@ Result<StageReply> LiveTrace::send(StageSet& request) {
 }
 
 Status LiveTrace::stage(const TraceOptions& setting) {
+  auto patterns = with_objects_of_all(backend_, setting.probes.patterns, scope_of(setting.probes),
+                                      target_.part);
+  if (!patterns) return patterns.error();
   StageSet request{.session = session_,
-                   .patterns = setting.probes.patterns,
+                   .patterns = std::move(*patterns),
                    .scope = scope_of(setting.probes),
                    .target = target_.part,
                    .action = setting.action,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/connection/ask.h"
+#include "client/connection/probe_list.h"
 #include "client/connection/proofs.h"
 #include "client/render/text.h"
 #include "client/target/target.h"
@@ -93,10 +94,13 @@ class SetInDraft final : public EditDraft {
 
  protected:
   int stage(const CommonOptions& common, const TargetPart& target) override {
-    StageSet request = this->request(target);
-    const auto opened = open_files(request);
-    request.files = opened.paths;
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+      auto patterns = with_objects_of_all(backend, probes_.patterns, scope_of(probes_), target);
+      if (!patterns) return fail(patterns.error());
+      StageSet request = this->request(target);
+      request.patterns = std::move(*patterns);
+      const auto opened = open_files(request);
+      request.files = opened.paths;
       Proofs proofs(backend, session());
       if (auto proven = proofs.prove(processes_of(target)); !proven) return fail(proven.error());
       auto staged = backend.call_with(request, opened.descriptors());

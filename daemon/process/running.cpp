@@ -29,16 +29,6 @@ std::optional<pid_t> as_pid(const char* name) {
   return pid;
 }
 
-std::vector<pid_t> all_processes() {
-  std::vector<pid_t> pids;
-  std::unique_ptr<DIR, int (*)(DIR*)> proc{opendir("/proc"), closedir};
-  if (!proc) return pids;
-  while (const dirent* entry = readdir(proc.get()))
-    if (auto pid = as_pid(entry->d_name)) pids.push_back(*pid);
-  std::ranges::sort(pids);
-  return pids;
-}
-
 bool is_file(const std::string& path, dev_t device, ino_t inode) {
   struct stat found {};
   return stat(path.c_str(), &found) == 0 && found.st_dev == device && found.st_ino == inode;
@@ -64,6 +54,16 @@ bool maps_file(pid_t pid, dev_t device, ino_t inode) {
 }
 
 }  // namespace
+
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> pids;
+  std::unique_ptr<DIR, int (*)(DIR*)> proc{opendir("/proc"), closedir};
+  if (!proc) return pids;
+  while (const dirent* entry = readdir(proc.get()))
+    if (auto pid = as_pid(entry->d_name)) pids.push_back(*pid);
+  std::ranges::sort(pids);
+  return pids;
+}
 
 std::vector<pid_t> processes_running(dev_t device, ino_t inode) {
   auto pids = all_processes();

@@ -9,6 +9,8 @@
 
 namespace tracectl {
 
+std::vector<pid_t> all_processes();  // in ascending order
+
 // `device` and `inode` are those of stat(2). Processes that end meanwhile, or that may not be
 // inspected, are left out. In ascending order.
 std::vector<pid_t> processes_running(dev_t device, ino_t inode);  // whose executable the file is
