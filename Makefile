@@ -364,7 +364,7 @@ asan_tested := $(patsubst %,$(B)/asan/libtracectl-%.a,client generator engine us
 
 $(B)/tracectld: $(call obj,$(daemon_src)) $(engine)
 	$(call link)
-$(B)/tracectl: $(call obj,$(client_main)) $(client) $(engine)
+$(B)/tracectl: $(call obj,$(client_main)) $(client) $(generator) $(engine)
 	$(call link)
 # The JSON Schema of the protocol, made from the messages in daemon/protocol.
 $(schema): $(B)/tracectl

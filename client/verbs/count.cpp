@@ -108,6 +108,7 @@ class MeasureLatency final : public CountingVerb {
     add_pair_options(grammar, trace_.latency);
     grammar.option("--per", by_, "a row for each value of these, known at the end: 'str(arg0)'");
     add_target_options(grammar, trace_.probes);
+    add_types(grammar, trace_.types);
     add_how(grammar);
     grammar.starts_command();
   }

@@ -11,6 +11,7 @@
 #include "client/render/text.h"
 #include "client/target/debug_files.h"
 #include "client/target/libraries_ahead.h"
+#include "client/target/provider_types.h"
 #include "client/target/target_files.h"
 #include "client/verbs/shared_options.h"
 #include "daemon/protocol/messages/trouble.h"
@@ -183,6 +184,7 @@ Status LiveTrace::stage(const TraceOptions& setting) {
                    .by = setting.latency.by,
                    .slowest = setting.latency.slowest,
                    .graph = graph_of(setting)};
+  if (auto added = add_provider_types(setting.types, request); !added) return added.error();
   auto staged = stage_ahead(request);
   if (!staged) return staged.error();
   staged_.push_back(&setting);

@@ -65,6 +65,13 @@ Option add_keep_if(Grammar& grammar, std::optional<std::string>& keep_if) {
                         "1000000 || thrown'");
 }
 
+void add_types(Grammar& grammar, std::string& types) {
+  grammar
+      .option("--types", types,
+              "a provider file (.d) with the types and names of the arguments of USDT probes")
+      .value_name("FILE");
+}
+
 void add_returns(Grammar& grammar, std::string& returns) {
   grammar.option("--returns", returns,
                  "how returns are seen: auto, exits, or trampoline, which kills a program that "

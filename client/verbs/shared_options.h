@@ -21,6 +21,7 @@ void add_optional_probe_options(Grammar& grammar, ProbeOptions& probes);
 void add_do(Grammar& grammar, std::string& action);
 void add_when(Grammar& grammar, std::optional<std::string>& when);
 Option add_keep_if(Grammar& grammar, std::optional<std::string>& keep_if);
+void add_types(Grammar& grammar, std::string& types);
 void add_returns(Grammar& grammar, std::string& returns);
 void add_pair_options(Grammar& grammar, LatencyOptions& latency);
 // For verbs whose pattern is the end of the latency.

@@ -10,6 +10,7 @@
 #include "client/connection/probe_list.h"
 #include "client/connection/proofs.h"
 #include "client/render/text.h"
+#include "client/target/provider_types.h"
 #include "client/target/target.h"
 #include "client/target/target_files.h"
 #include "client/verbs/all.h"
@@ -89,6 +90,7 @@ class SetInDraft final : public EditDraft {
     add_when(grammar, when_);
     add_keep_if(grammar, keep_if_);
     add_returns(grammar, returns_);
+    add_types(grammar, types_);
     grammar.flag("--explain", explain_, "say how the spec was read, and what it costs");
   }
 
@@ -99,6 +101,7 @@ class SetInDraft final : public EditDraft {
       if (!patterns) return fail(patterns.error());
       StageSet request = this->request(target);
       request.patterns = std::move(*patterns);
+      if (auto added = add_provider_types(types_, request); !added) return fail(added.error());
       const auto opened = open_files(request);
       request.files = opened.paths;
       Proofs proofs(backend, session());
@@ -129,6 +132,7 @@ class SetInDraft final : public EditDraft {
   std::string action_ = "event";
   std::optional<std::string> when_, keep_if_;
   std::string returns_ = "auto";
+  std::string types_;
   LatencyOptions latency_;
   bool explain_ = false;
 };

@@ -41,6 +41,7 @@ struct TraceOptions {
   std::string action;  // the value of --do
   std::optional<std::string> when;
   std::string returns = "auto";
+  std::string types;  // a provider file
   LatencyOptions latency;
   std::optional<double> seconds;  // --for
   size_t rows = SIZE_MAX;         // to print of each table

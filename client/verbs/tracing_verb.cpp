@@ -25,6 +25,7 @@ void TracingVerb::add_how(Grammar& grammar) {
 void TracingVerb::add_trace_options(Grammar& grammar) {
   add_probe_options(grammar, trace_.probes);
   add_returns(grammar, trace_.returns);
+  add_types(grammar, trace_.types);
   add_how(grammar);
 }
 

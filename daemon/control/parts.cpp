@@ -139,6 +139,7 @@ SettingPart part_of(const Setting& setting) {
       follows_calls(setting) ? std::optional<std::string>(name_of(setting.returns)) : std::nullopt};
   add_latency(setting, part);
   part.graph = part_of(setting.graph, setting.spec);
+  if (!setting.types.empty()) part.types = setting.types.all();
   return part;
 }
 

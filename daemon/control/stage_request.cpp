@@ -146,9 +146,15 @@ Result<std::vector<Setting>> settings_of(const StageSet& request) {
   if (!latency) return latency.error();
   auto graph = graph_scope_of(request, *spec);
   if (!graph) return graph.error();
+  if (request.types && request.types->size() > GivenTypes::kMost)
+    return Error{Code::invalid,
+                 "types are of at most " + std::to_string(GivenTypes::kMost) +
+                     " probes: give those that the patterns name",
+                 "types"};
+  const GivenTypes types(request.types.value_or(std::vector<ProbeTypes>{}));
   std::vector<Setting> settings;
   for (size_t i = 0; i < patterns->size(); ++i) {
-    settings.push_back({(*patterns)[i], *target, *spec, *returns, *latency, *graph});
+    settings.push_back({(*patterns)[i], *target, *spec, *returns, *latency, *graph, types});
     Spec& own = settings.back().spec;
     own.returns |= own.event && asks_for_return(request.patterns[i]);
   }

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "bpf/abi.h"
+#include "daemon/finding/given_types.h"
 #include "daemon/finding/shared_sites.h"
 
 namespace tracectl {
@@ -116,6 +117,7 @@ Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const So
   const bool awaits = source.what == Beside::nothing;
   auto resolved = resolver.resolve(pattern, setting.target, returns, below, awaits);
   if (!resolved) return resolved.error();
+  give_types(setting.types, *resolved);
   await_in(resolved->awaiting, coverage);
   const bool any = std::ranges::any_of(resolved->parts,
                                        [](const Resolved& part) { return !part.probes->empty(); });

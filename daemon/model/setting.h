@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/model/pattern.h"
+#include "daemon/model/probe_types.h"
 #include "daemon/model/spec.h"
 #include "daemon/model/target.h"
 
@@ -55,6 +56,7 @@ struct Setting {
   Returns returns = Returns::automatic;
   std::optional<Latency> latency = {};
   GraphScope graph = {};
+  GivenTypes types = {};
 
   bool operator==(const Setting&) const = default;
 };

@@ -30,7 +30,8 @@ StageSet staging_of(const SettingPart& setting, const std::string& session) {
           .from = setting.from,
           .by = setting.by,
           .slowest = setting.slowest,
-          .graph = setting.graph};
+          .graph = setting.graph,
+          .types = setting.types};
 }
 
 Result<SessionFile> session_file_of(const SessionPart& session) {

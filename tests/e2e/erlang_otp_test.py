@@ -4,6 +4,8 @@ program (tests/targets/erlang_work.erl) knows of itself."""
 
 import json
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -16,6 +18,26 @@ import support
 SOURCE = support.ROOT / 'tests/targets/erlang_work.erl'
 ROUNDS = 20
 LACKING = ['erlang-links', 'erlang-names', 'erlang-activity']
+
+
+def rests_of(pid):
+    """Of each thread: whether it sleeps, and how often it has gone to sleep."""
+    rests = []
+    for task in pathlib.Path(f'/proc/{pid}/task').iterdir():
+        status = (task / 'status').read_text()
+        rests.append((re.search(r'^State:\s+(\w)', status, re.M)[1], re.search(r'^voluntary_\D+(\d+)', status, re.M)[1]))
+    return sorted(rests)
+
+
+def wait_until_idle(pid):
+    """The virtual machine goes on for a while after the last output."""
+    seen = [None]
+
+    def is_idle():
+        seen.append(rests_of(pid))
+        return seen[-1] == seen[-2] and {state for state, _ in seen[-1]} == {'S'}
+
+    support.wait_until(is_idle, 'the virtual machine to be idle')
 
 
 def short(row):
@@ -58,6 +80,7 @@ class OtpTest(support.DaemonTest):
         process = self.started('--json', *words, '-p', str(program.pid))
         program.send('go')
         truth = program.result()
+        wait_until_idle(program.pid)
         process.send_signal(signal.SIGINT)
         printed, said = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, said)
@@ -178,6 +201,15 @@ class Recipes(OtpTest):
         self.assertEqual(min(spawned), ('<0.0.0>', 'erl_init:start/2'))
         self.assertEqual(sum(function == 'erlang_work:worker/2' for _, function in spawned),
                          sum(json.loads(truth)[reason] for reason in ('normal', 'stopped')))
+
+    def test_its_provider_file_has_the_types(self):
+        truth, events = self.traced('trace', 'usdt::erlang:process-spawn', '--types', str(self.otp.provider_file),
+                                    '--when', 'str(arg.mfa) == "erlang_work:worker/2"')
+        self.assertEqual(len(events), truth['normal'] + truth['stopped'])
+        for event in events:
+            process, function = event['args']
+            self.assertRegex(process, r'^<0\.\d+\.0>$')
+            self.assertEqual(function, 'erlang_work:worker/2')
 
     def test_a_file_says_which_commands_fit_before_it_runs(self):
         done = self.daemon.run('recipe', 'run', 'erlang-spawns', '--dry-run', '-x', str(self.otp.beam))

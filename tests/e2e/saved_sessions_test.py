@@ -61,6 +61,17 @@ class SavedSessions(support.DaemonTest):
         self.call()
         self.assertEqual(self.count('s'), CALLS - 10)
 
+    def test_types_that_were_given_are_saved(self):
+        self.daemon.json('session', 'new', 's')
+        self.daemon.json('stage', 's', 'set', 'usdt::erlang:process-spawn', '-x', support.target('erlang_vm'), '--types',
+                         str(support.ROOT / 'tests/targets/erlang_vm.d'))
+        self.daemon.json('commit', 's')
+        before = self.daemon.json('session', 'show', 's')
+        self.assertEqual(len(before['settings'][0]['types'][0]['arguments']), 4)
+        self.save('s')
+        self.begin_again()
+        self.assertEqual(self.daemon.json('session', 'show', 's')['settings'], before['settings'])
+
     def test_a_recorder_and_a_trigger_of_another_are_saved(self):
         self.daemon.json('session', 'new', 'z', '--recorder', '1M', '--dump-on', 'crash')
         self.daemon.json('session', 'new', 'a')

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/model/argument.h"
+#include "daemon/model/probe_types.h"
 
 namespace tracectl::protocol {
 
@@ -127,6 +128,7 @@ struct SettingPart {
   std::optional<std::string> from = {}, by = {};
   std::optional<uint64_t> slowest = {};
   std::optional<GraphPart> graph = {};  // if the spec has `graph`
+  std::optional<std::vector<ProbeTypes>> types = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("pattern", s.pattern);
     f("scope", s.scope);
@@ -138,6 +140,7 @@ struct SettingPart {
     f("by", s.by);
     f("slowest", s.slowest);
     f("graph", s.graph);
+    f("types", s.types);
   }
 };
 

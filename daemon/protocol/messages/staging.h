@@ -64,6 +64,8 @@ struct StageSet {
   std::optional<uint64_t> slowest = {};  // longest times to keep: 0 to 32, default 5
   std::optional<GraphPart> graph = {};   // what is shown below the calls, if `do` has `graph`
   bool explain = false;                  // answer with `spec`
+  // Of arguments of USDT probes, for this setting: a `char *` is text. At most 2,048 probes.
+  std::optional<std::vector<ProbeTypes>> types = {};
   // Absolute paths of files whose descriptors come with the request, in this order (SCM_RIGHTS): opened for
   // reading, regular, not on a FUSE file system. Probes are searched in these files, and armed through them,
   // also when the session is committed. A user who may not trace every process gets nothing from any other
@@ -82,6 +84,7 @@ struct StageSet {
     f("slowest", s.slowest);
     f("graph", s.graph);
     f.optional("explain", s.explain);
+    f("types", s.types);
     f.optional("files", s.files);
   }
 };
