@@ -28,7 +28,7 @@ main([Rounds]) ->
     io:format("done~n{~s\"normal\": ~b, \"stopped\": ~b, \"main\": \"~p\"}~n",
               [Counts, Normal, length(Reasons) - Normal, self()]),
     "exit\n" = io:get_line(""),
-    halt(0, [{flush, false}]).
+    halt(0).
 
 %% Returns the reason for which the worker of the round has ended.
 round(Counters, Number) ->
