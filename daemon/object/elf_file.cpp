@@ -15,6 +15,7 @@
 #include "daemon/object/code/machine.h"
 #include "daemon/object/debug_files.h"
 #include "daemon/object/elf_image.h"
+#include "daemon/object/go_functions.h"
 
 namespace tracectl {
 namespace {
@@ -43,6 +44,8 @@ struct ElfFile::Impl {
   mutable std::optional<std::vector<Function>> indirect_functions;
   mutable std::optional<std::vector<AddressRange>> variables;
   mutable std::optional<std::unordered_map<std::string, uint64_t>> addresses;
+  mutable bool has_looked_for_go = false;
+  mutable std::optional<Result<std::vector<GoFunction>>> go_functions;
 
   Status read_segments();
   const Segment* segment_of(uint64_t address) const;
@@ -53,6 +56,7 @@ struct ElfFile::Impl {
   };
   void add_symbols(const ElfImage& from, uint32_t table_type, bool exported, Symbols& to) const;
   std::vector<Function> read_symbols(unsigned char type) const;
+  void add_go_functions(const std::vector<GoFunction>& from, std::vector<Function>& to) const;
   void add_variables(const ElfImage& from, uint32_t table_type,
                      std::vector<AddressRange>& to) const;
   void read_variables() const;
@@ -224,9 +228,37 @@ std::vector<Function> ElfFile::Impl::read_symbols(unsigned char type) const {
   return all;
 }
 
+// Adds those of Go's table at whose addresses no function is known.
+void ElfFile::Impl::add_go_functions(const std::vector<GoFunction>& from,
+                                     std::vector<Function>& to) const {
+  const auto by_address = [](const Function& a, const Function& b) {
+    return a.address < b.address;
+  };
+  const auto known = static_cast<std::ptrdiff_t>(to.size());
+  for (const GoFunction& one : from) {
+    Function function{one.name, one.address, one.size, 0, false};
+    const Segment* segment = segment_of(one.address);
+    const bool is_known = std::binary_search(to.begin(), to.begin() + known, function, by_address);
+    if (is_known || !segment || !segment->executable) continue;
+    const uint64_t within = one.address - segment->address;
+    function.size = std::min(one.size, segment->file_size - within);
+    function.offset = segment->offset + within;
+    to.push_back(std::move(function));
+  }
+  std::ranges::inplace_merge(to, to.begin() + known, by_address);
+}
+
 const std::vector<Function>& ElfFile::functions() const {
-  if (!impl_->functions) impl_->functions = impl_->read_symbols(STT_FUNC);
+  if (impl_->functions) return *impl_->functions;
+  impl_->functions = impl_->read_symbols(STT_FUNC);
+  if (const auto* go = go_functions(); go && *go) impl_->add_go_functions(**go, *impl_->functions);
   return *impl_->functions;
+}
+
+const Result<std::vector<GoFunction>>* ElfFile::go_functions() const {
+  if (!impl_->has_looked_for_go) impl_->go_functions = read_go_functions(*this);
+  impl_->has_looked_for_go = true;
+  return impl_->go_functions ? &*impl_->go_functions : nullptr;
 }
 
 const std::vector<Function>& ElfFile::indirect_functions() const {

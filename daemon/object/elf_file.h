@@ -19,6 +19,7 @@ namespace tracectl {
 inline constexpr size_t kLongestSymbol = 64 << 10;  // bytes; symbols of this length are skipped
 
 class ElfImage;
+struct GoFunction;
 
 // A function symbol, defined in executable code.
 struct Function {
@@ -72,7 +73,8 @@ class ElfFile {
   Result<std::vector<uint8_t>> read_at_most(uint64_t offset, uint64_t size) const;
 
   // All functions of .symtab, .dynsym, the separate debug file (by build id, by debug link) and
-  // .gnu_debugdata; sorted by address, then name. Empty for a file without symbols.
+  // .gnu_debugdata; and of Go's own table, if a Go program has no symbols; sorted by address, then
+  // name. Empty for a file without symbols.
   const std::vector<Function>& functions() const;
   // Of the same tables, those that choose an implementation when the file is loaded (ifuncs.h): the address is that of
   // the resolver.
@@ -94,6 +96,9 @@ class ElfFile {
 
   // Another image of this file, which borrows nothing from it.
   Result<ElfImage> open_again() const;
+
+  // The functions of a Go program by Go's own table, or why it cannot be read; null for other files.
+  const Result<std::vector<GoFunction>>* go_functions() const;
 
   std::optional<Section> section(std::string_view name) const;
   std::vector<Section> code_sections() const;  // loaded from the file, and executable
