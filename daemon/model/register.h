@@ -40,6 +40,10 @@ inline constexpr Register kResult = Register::rax;
 // Integer arguments: System V ABI for AMD64, 3.2.3 "Parameter Passing".
 inline constexpr std::array kArgumentRegisters{Register::rdi, Register::rsi, Register::rdx,
                                                Register::rcx, Register::r8,  Register::r9};
+// Go's integer arguments, and its integer results: Go's ABIInternal.
+inline constexpr std::array kGoRegisters{Register::rax, Register::rbx, Register::rcx,
+                                         Register::rdi, Register::rsi, Register::r8,
+                                         Register::r9,  Register::r10, Register::r11};
 
 #elif defined(__aarch64__)
 
@@ -67,6 +71,8 @@ inline constexpr Register kResult = Register::x0;
 inline constexpr std::array kArgumentRegisters{Register::x0, Register::x1, Register::x2,
                                                Register::x3, Register::x4, Register::x5,
                                                Register::x6, Register::x7};
+// The first of Go's integer arguments, and of its integer results: Go's ABIInternal.
+inline constexpr std::array kGoRegisters = kArgumentRegisters;
 
 #else
 #error "tracectl runs on x86-64 and aarch64"

@@ -2,6 +2,7 @@
 #include "daemon/object/function_arguments.h"
 
 #include "daemon/object/code/machine.h"
+#include "daemon/object/go_parameters.h"
 
 namespace tracectl {
 namespace {
@@ -20,6 +21,7 @@ std::shared_ptr<const Arguments> FunctionArguments::at_entry(const Function& fun
                                                              uint64_t moved_bytes,
                                                              std::span<const uint8_t> code) {
   if (!parameters_) parameters_.emplace(file_);
+  if (const GoCode go = go_code_of(file_, function); go != GoCode::none) return of_go(function, go);
   auto known = parameters_->of(function);
   if (!known) return argument_registers();
   // Instructions other than such a mark leave the argument registers unchanged, but may have moved the stack pointer.
@@ -28,9 +30,23 @@ std::shared_ptr<const Arguments> FunctionArguments::at_entry(const Function& fun
   return std::make_shared<const Arguments>(std::move(*known));
 }
 
+std::shared_ptr<const Arguments> FunctionArguments::within(const Function& function) {
+  return go_code_of(file_, function) == GoCode::none ? argument_registers()
+                                                     : go_argument_registers();
+}
+
 Argument FunctionArguments::result_of(const Function& function) {
   if (!parameters_) parameters_.emplace(file_);
+  if (go_code_of(file_, function) != GoCode::none) return parameters_->result_of_go(function);
   return parameters_->result_of(function);
+}
+
+std::shared_ptr<const Arguments> FunctionArguments::of_go(const Function& function, GoCode code) {
+  if (code == GoCode::unknown) return unreadable_arguments(why_go_is_unknown(file_));
+  if (code != GoCode::compiled)
+    return unreadable_arguments("in Go's assembly, and calls of it, arguments may be on the stack");
+  auto known = parameters_->of_go(function);
+  return known ? std::make_shared<const Arguments>(std::move(*known)) : go_argument_registers();
 }
 
 std::shared_ptr<const Arguments> argument_registers() {

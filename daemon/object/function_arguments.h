@@ -8,6 +8,7 @@
 
 #include "daemon/model/argument.h"
 #include "daemon/object/elf_file.h"
+#include "daemon/object/go_program.h"
 #include "daemon/object/parameters.h"
 
 namespace tracectl {
@@ -18,14 +19,20 @@ class FunctionArguments {
   explicit FunctionArguments(const ElfFile& file) : file_(file) {}
 
   // For a probe for the entry of the function, placed `moved_bytes` after it: its parameters, or
-  // else the integer argument registers. `code` is the function's.
+  // else the integer argument registers. `code` is the function's. For Go code the probe is where
+  // go_entry() says.
   std::shared_ptr<const Arguments> at_entry(const Function& function, uint64_t moved_bytes,
                                             std::span<const uint8_t> code);
+
+  // For a probe within the function: the integer argument registers.
+  std::shared_ptr<const Arguments> within(const Function& function);
 
   // The function's result when it returns, or else the register of results.
   Argument result_of(const Function& function);
 
  private:
+  std::shared_ptr<const Arguments> of_go(const Function& function, GoCode code);
+
   const ElfFile& file_;
   std::optional<FunctionParameters> parameters_;
 };

@@ -10,6 +10,7 @@
 #include "daemon/base/nearest.h"
 #include "daemon/object/demangle.h"
 #include "daemon/object/elf_image.h"
+#include "daemon/object/probes.h"
 
 namespace tracectl {
 namespace {
@@ -63,11 +64,7 @@ class Functions {
   }
 
  private:
-  bool fits(const std::string& name) const {
-    if (!wants_demangled(pattern_)) return glob_match(pattern_.function, name);
-    const auto plain = demangle(name);
-    return plain && glob_match(pattern_.function, *plain);
-  }
+  bool fits(const std::string& name) const { return names_function(pattern_, name); }
 
   const Function* first(const std::function<bool(const Function&)>& is_it) const {
     const auto found = std::ranges::find_if(all_, is_it);
@@ -137,8 +134,8 @@ class Functions {
     std::vector<std::string> names;
     for (const auto* all : {&all_, &object_.elf().indirect_functions()})
       for (const Function& one : *all) {
-        const auto plain = wants_demangled(pattern_) ? demangle_name(one.name) : one.name;
-        if (plain) names.push_back(*plain);
+        names.push_back(wants_demangled(pattern_) ? demangle_name(one.name).value_or(one.name)
+                                                  : one.name);
       }
     return near_text(without_stars(without_parameters(pattern_.function)), names);
   }

@@ -12,6 +12,7 @@
 #include "daemon/object/code/machine.h"
 #include "daemon/object/debug_info.h"
 #include "daemon/object/elf_image.h"
+#include "daemon/object/go_parameters.h"
 #include "daemon/object/parameter_type.h"
 
 namespace tracectl {
@@ -74,6 +75,12 @@ Language language_of(const Die& function) {
     case kCxx20: return Language::cxx;
     default: return Language::other;
   }
+}
+
+bool is_in_go(const Die& function) {
+  Die unit;
+  return ::dwarf_diecu(const_cast<Die*>(&function), &unit, nullptr, nullptr) &&
+         ::dwarf_srclang(&unit) == DW_LANG_Go;
 }
 
 bool has_usual_convention(const Die& function) {
@@ -187,9 +194,9 @@ Argument seated(Argument value, const Seat& seat) {
   return value;
 }
 
-class Reading {
+class ParameterReading {
  public:
-  Reading(const Die& function, uint64_t entry, bool cxx, TypeReader& types)
+  ParameterReading(const Die& function, uint64_t entry, bool cxx, TypeReader& types)
       : function_(function),
         entry_(entry),
         cxx_(cxx),
@@ -313,6 +320,7 @@ Argument seated_result(Argument type, const ResultSeat& seat) {
 
 struct FunctionParameters::Impl {
   std::optional<Known> find(const Function& function);
+  std::optional<Die> find_go(const Function& function);
 
   std::optional<DebugInfo> info;
   TypeReader types;
@@ -335,10 +343,28 @@ std::optional<Known> FunctionParameters::Impl::find(const Function& function) {
   return Known{*found, language == Language::cxx};
 }
 
+std::optional<Die> FunctionParameters::Impl::find_go(const Function& function) {
+  if (!info) return std::nullopt;
+  const auto found = info->functions_at(function.address);
+  if (found.size() != 1 || !is_in_go(found.front())) return std::nullopt;
+  return found.front();
+}
+
+std::optional<Arguments> FunctionParameters::of_go(const Function& function) {
+  const auto known = impl_->find_go(function);
+  if (!known) return std::nullopt;
+  return go_arguments(*known, function.address, impl_->types);
+}
+
+Argument FunctionParameters::result_of_go(const Function& function) {
+  const auto known = impl_->find_go(function);
+  return known ? go_result(*known, impl_->types) : result_register();
+}
+
 std::optional<Arguments> FunctionParameters::of(const Function& function) {
   const auto known = impl_->find(function);
   if (!known) return std::nullopt;
-  return Reading(known->die, function.address, known->is_cxx, impl_->types).run();
+  return ParameterReading(known->die, function.address, known->is_cxx, impl_->types).run();
 }
 
 Argument FunctionParameters::result_of(const Function& function) {

@@ -30,6 +30,10 @@ class FunctionParameters {
   // is a pointer. A bare register if the function is unknown or may not follow the calling convention.
   Argument result_of(const Function& function);
 
+  // The same of a function that Go's compiler made, for calls by ABIInternal.
+  std::optional<Arguments> of_go(const Function& function);
+  Argument result_of_go(const Function& function);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -7,12 +7,14 @@
 
 #include "daemon/object/call_graph.h"
 #include "daemon/object/code/caller.h"
+#include "daemon/object/code/go_entry.h"
 #include "daemon/object/code/indirect_calls.h"
 #include "daemon/object/code/instruction.h"
 #include "daemon/object/code/placement.h"
 #include "daemon/object/data_map.h"
 #include "daemon/object/demangle.h"
 #include "daemon/object/function_arguments.h"
+#include "daemon/object/go_program.h"
 #include "daemon/object/ifuncs.h"
 #include "daemon/object/none_fits.h"
 #include "daemon/object/return_planner.h"
@@ -102,24 +104,18 @@ class FunctionFinder {
     if (function.name.starts_with(kSiteOfUsdt)) return false;
     if (is_left_out_part(function)) return false;
     if (pattern_.scope == Scope::global && !function.exported) return false;
-    return is_named(pattern_, function);
+    return names_function(pattern_, function.name);
   }
 
   bool is_left_out_part(const Function& function) const {
     return function.name != pattern_.function && is_cold_part(function);
   }
 
-  static bool is_named(const Pattern& pattern, const Function& function) {
-    if (!wants_demangled(pattern)) return glob_match(pattern.function, function.name);
-    const auto plain = demangle(function.name);
-    return plain && glob_match(pattern.function, *plain);
-  }
-
   static bool is_any_of(const std::vector<std::string>& globs, const Function& function) {
     return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
       Pattern pattern;
       pattern.function = glob;
-      return is_named(pattern, function);
+      return names_function(pattern, function.name);
     });
   }
 
@@ -136,7 +132,7 @@ class FunctionFinder {
   // A glob that fits f also fits its parts.
   void note_parts() {
     const auto fits = [&](const Function& function) {
-      return is_left_out_part(function) && is_named(pattern_, function);
+      return is_left_out_part(function) && names_function(pattern_, function.name);
     };
     const auto count = std::ranges::count_if(all_, fits);
     if (count > 0)
@@ -279,7 +275,7 @@ class FunctionFinder {
   bool is_slow(const Function& function) {
     const auto code = read_code(function);
     if (!code) return false;
-    const auto placed = place_entry_of(*code);
+    const auto placed = place_entry_of(function, *code);
     return placed && placed->cost == CostClass::slow;
   }
 
@@ -340,12 +336,21 @@ class FunctionFinder {
     const auto same = [&](const Site& other) { return other.offset == site.offset; };
     if (std::any_of(probe.sites.begin(), probe.sites.end(), same)) return;
     site.args = pattern_.offset == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
-                                     : argument_registers();
-    site.words_below_caller = words_below_caller(code.body, pattern_.offset + placed.moved_bytes);
+                                     : arguments_.within(function);
+    site.words_below_caller = words_to_caller(function, code, placed);
     probe.sites.push_back(std::move(site));
   }
 
-  Result<Placement> place_entry_of(const FunctionBytes& code) {
+  // Behind the check of a Go function's stack, which is no straight-line code, the stack is as at the entry.
+  std::optional<unsigned> words_to_caller(const Function& function, const FunctionBytes& code,
+                                          const Placement& placed) {
+    if (pattern_.offset == 0 && has_go_entry(object_->elf(), function))
+      return words_below_caller(Bytes(code.body).subspan(placed.moved_bytes), 0);
+    return words_below_caller(code.body, pattern_.offset + placed.moved_bytes);
+  }
+
+  Result<Placement> place_entry_of(const Function& function, const FunctionBytes& code) {
+    if (has_go_entry(object_->elf(), function)) return place_go_entry(code.view, nops_);
     auto placed = place_entry(code.view, nops_);
     const uint64_t at = placed ? placed->moved_bytes : 0;
     match_.depends_on_nops |= is_long_nop(code.view.body.bytes.subspan(at));
@@ -354,7 +359,7 @@ class FunctionFinder {
 
   Result<Placement> place_in(const Function& function, const FunctionBytes& code) {
     const Bytes body = code.view.body.bytes;
-    if (pattern_.offset == 0) return place_entry_of(code);
+    if (pattern_.offset == 0) return place_entry_of(function, code);
     if (function.size && pattern_.offset >= function.size)
       return Error{Code::invalid, "the offset lies behind the function's end (" +
                                       std::to_string(function.size) + " bytes)"};
@@ -549,6 +554,12 @@ bool fits_object(const std::string& object, const std::string& path) {
 
 }  // namespace
 
+bool names_function(const Pattern& pattern, const std::string& symbol) {
+  if (pattern.function == symbol) return true;
+  if (!wants_demangled(pattern)) return glob_match(pattern.function, symbol);
+  return glob_match(pattern.function, demangle(symbol).value_or(symbol));
+}
+
 bool names_probe(const Pattern& pattern, const std::string& probe_name) {
   const auto probe = parse_pattern(probe_name);
   if (!probe || probe->kind != pattern.kind || !fits_object(pattern.object, probe->object))
@@ -557,9 +568,7 @@ bool names_probe(const Pattern& pattern, const std::string& probe_name) {
     return glob_match(pattern.provider, probe->provider) &&
            usdt_name_match(pattern.name, probe->name);
   if (probe->offset != pattern.offset) return false;
-  if (!wants_demangled(pattern)) return glob_match(pattern.function, probe->function);
-  const auto plain = demangle(probe->function);
-  return plain && glob_match(pattern.function, *plain);
+  return names_function(pattern, probe->function);
 }
 
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,

@@ -64,6 +64,13 @@ Status set_result(Expr& part, const Expr& whole, const Argument* result) {
   return ok();
 }
 
+// The end of a text that has its length behind it is no 0.
+bool reads_past_its_end(const Expr& expr, const Arguments& arguments) {
+  if (expr.kind != Expr::Kind::str || !is_argument(expr.children.front())) return false;
+  const uint64_t index = expr.children.front().number;
+  return index < arguments.size() && arguments[index].length_behind;
+}
+
 Status number(Expr& part, const Expr& whole, const Arguments& arguments, const Argument* result) {
   if (is_result(part)) return set_result(part, whole, result);
   if (is_argument(part) && !part.text.empty()) {
@@ -73,6 +80,10 @@ Status number(Expr& part, const Expr& whole, const Arguments& arguments, const A
   }
   for (Expr& child : part.children)
     if (auto numbered = number(child, whole, arguments, result); !numbered) return numbered;
+  if (reads_past_its_end(part, arguments))
+    return error_at(to_string(whole), column_of(part, whole),
+                    "str() reads up to a 0, and this text has its length as the next argument and "
+                    "no 0 at its end; an event of all arguments shows it");
   return ok();
 }
 
