@@ -34,7 +34,8 @@ enum tc_hook_flag {
 	TC_COPY_STACK = 1 << 7,	/* a stack is copied, not walked by frame pointers */
 	TC_FIRST_OF_GROUP = 1 << 8,
 	TC_BY_CGROUP = 1 << 9,	/* its set is of cgroups, not of processes */
-	TC_SERIAL_SHIFT = 10,	/* above: tells the hook from earlier ones of its slot */
+	TC_BY_GOROUTINE = 1 << 10,	/* with TC_CALL: its calls are those of goroutines, not of threads */
+	TC_SERIAL_SHIFT = 11,	/* above: tells the hook from earlier ones of its slot */
 };
 
 struct tc_hook {

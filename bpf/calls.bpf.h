@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * The calls that are open, by thread and session, the innermost last. A call is identified by the place
+ * The calls that are open, by thread or goroutine and session, the innermost last. A call is identified by the place
  * of its return address on the stack: no other call on that stack has its own there at the same time.
  *
  * A call can end without an observed return: by an exception, by longjmp, with its thread. It is closed
@@ -10,6 +10,9 @@
  * If stacks are switched, as coroutines do, only the second tells: the calls of an inactive stack stay
  * open. The only stack that is recognized is the one that a thread began on (on_own_stack).
  *
+ * A goroutine has one stack (bpf/goroutine.bpf.h). Its functions may be in calls that a panic has ended, and its memory
+ * may be another goroutine's meanwhile: there the second rule also holds for calls that are further out.
+ *
  * On aarch64 the place is the stack pointer when the call begins, because the address is in a register; a function that
  * calls another has moved it. There the second rule does not exist.
  */
@@ -17,158 +20,29 @@
 #define TRACECTL_CALLS_BPF_H
 
 #include "bpf/abi.h"
+#include "bpf/callers.bpf.h"
 #include "bpf/cpu.bpf.h"
 #include "bpf/helpers.bpf.h"
-#include "bpf/kernel_types.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/own_stack.bpf.h"
 #include "bpf/shares.bpf.h"
 
-enum way { BY_TRAMPOLINE, BY_EXITS };
-
-struct call {
-	__u64 sp;		/* the place of its return address */
-	__u64 return_address;	/* 0: replaced by the address of a trampoline */
-	__u64 began_ns;		/* CLOCK_BOOTTIME */
-	__u64 within_ns;	/* time in calls that it made and that have ended */
-	__u32 slot;
-	__u32 serial;		/* of its hook */
-	__u32 number;		/* among the thread's, from 1 on */
-	__u16 way;
-	__u16 is_of_graph;
-	__u64 path;		/* 0: neither it nor a call around it is of a graph */
-	__u64 arg_valid;
-	__u64 args[TC_CALL_ARGS];
-};
-
-/* A call, or a pair, that has ended. */
-struct ended {
-	__u64 duration_ns;
-	__u64 self_ns;
-	__u64 retval;
-	__u32 has_retval;
-	__u32 kind;		/* TC_RECORD_RETURN or TC_RECORD_UNWOUND */
-	__u64 return_address;	/* 0: not known */
-	__u64 path;		/* as in struct call */
-	__u64 arg_valid;
-	__u64 args[TC_CALL_ARGS];
-	__u64 call;		/* as in tc_end; 0: of no graph */
-};
-
-struct calls {
-	__u64 born_ns;			/* of the thread: its number may be reused */
-	struct own_stack stack;
-	__u64 depth;
-	__u32 trampolines;	/* open calls that have a trampoline */
-	__u32 graph_depth;	/* open calls that are parts of a graph */
-	__u32 last_number;
-	__u32 session;
-	__u64 blocks;		/* the thread's blocks of deep calls */
-	__u64 has_paths;	/* a call that keeps its path has been opened */
-	__u64 jumped_to;	/* the function to which a graph's outermost call just jumped when it ended, or 0 */
-	__u64 jumped_sp;	/* the place of its return address, which will be that function's */
-	__u32 held_call;	/* number of the call for whose end the records wait, or 0 */
-	__u32 held_blocks;	/* the thread's blocks of held records, */
-	__u32 held_at;		/*   and the one that is being written */
-	__u32 held_lost;	/* records for which there was no room */
-	struct ended ended;	/* the last call that has ended, */
-	struct tc_hook ended_for;	/*   and the hook that follows it */
-	struct call open[TC_NEAR_CALLS];
-};
-
-/* The open calls beyond TC_NEAR_CALLS, in blocks, from block 1 on. */
-struct deep_key {
-	__u32 tid;	/* in the initial namespace */
-	__u32 session;
-	__u32 block;
-};
-
-struct deep_calls {
-	struct call open[TC_NEAR_CALLS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TC_MAX_DEEP_BLOCKS);
-	__type(key, struct deep_key);
-	__type(value, struct deep_calls);
-} deep_callers SEC(".maps");
-
-static const struct deep_calls no_deep_calls;
-
-struct caller {
-	__u32 tid;	/* in the initial namespace */
-	__u32 session;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TC_MAX_CALLERS);
-	__type(key, struct caller);
-	__type(value, struct calls);
-} callers SEC(".maps");
-
-static const struct calls no_calls;
-
-/* Bit n: session n has calls in `callers`, or had. */
-__u64 sessions_with_calls[TC_MAX_SESSIONS / 64];
-
-static __always_inline struct caller caller_of(__u32 session)
-{
-	return (struct caller){ .tid = bpf_get_current_pid_tgid(), .session = session };
-}
-
-/* The calls of the current thread, if it has any. */
-static __always_inline struct calls *calls_of_thread(__u32 session)
-{
-	struct caller caller = caller_of(session);
-	struct calls *calls = bpf_map_lookup_elem(&callers, &caller);
-
-	if (!calls || calls->born_ns != bpf_get_current_task_btf()->start_boottime)
-		return 0;
-	return calls;
-}
-
-/* Overwrites the calls of an earlier thread with this number. */
-static __always_inline bool put_calls(const struct caller *caller)
-{
-	bool is_new = !bpf_map_lookup_elem(&callers, caller);
-
-	if (is_new && !take_room_for(caller->session, TC_TABLE_CALLERS))
-		return false;
-	if (!bpf_map_update_elem(&callers, caller, &no_calls, BPF_ANY))
-		return true;
-	if (is_new)
-		give_room_of(caller->session, TC_TABLE_CALLERS);
-	return false;
-}
-
-static __noinline struct calls *begin_calls(__u32 session)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct caller caller = caller_of(session);
-	struct mapping_walk walk;
-	struct calls *calls;
-
-	if (!put_calls(&caller))
-		return 0;
-	calls = bpf_map_lookup_elem(&callers, &caller);
-	if (!calls)
-		return 0;
-	calls->born_ns = task->start_boottime;
-	calls->session = session;
-	find_own_stack(&calls->stack, task, &walk);
-	__sync_fetch_and_or(&sessions_with_calls[session / 64 % (TC_MAX_SESSIONS / 64)],
-			    1ULL << session % 64);
-	return calls;
-}
-
 static __always_inline bool on_own_stack(const struct calls *calls, __u64 address)
 {
 	return is_on(&calls->stack, address);
+}
+
+/* Where the return address of an open call is now. */
+static __always_inline __u64 address_of(const struct calls *calls, const struct call *call)
+{
+	return call->sp + calls->stack_top;
+}
+
+/* Whether a call has ended that began further out on the stack. */
+static __always_inline bool is_over_further_out(const struct calls *calls, const struct call *call)
+{
+	return calls->caller.goroutine && is_returned_from(address_of(calls, call), call->return_address);
 }
 
 /*
@@ -181,20 +55,20 @@ static __always_inline bool is_over(const struct calls *calls, const struct call
 {
 	if (!call)
 		return false;
-	if (call->sp >= sp)
-		return call->sp == sp && begins && call->way == BY_EXITS;
+	if (call->sp == sp)
+		return begins && call->way == BY_EXITS;
+	if (call->sp > sp)
+		return is_over_further_out(calls, call);
 	if (on_own_stack(calls, call->sp) && on_own_stack(calls, sp))
 		return true;
 	if (call->way == BY_TRAMPOLINE)
 		return false;
-	return is_returned_from(call->sp, call->return_address);
+	return is_returned_from(address_of(calls, call), call->return_address);
 }
 
 static __always_inline struct deep_key block_of(const struct calls *calls, __u64 index)
 {
-	return (struct deep_key){ .tid = bpf_get_current_pid_tgid(),
-				  .session = calls->session,
-				  .block = index / TC_NEAR_CALLS };
+	return (struct deep_key){ .caller = calls->caller, .block = index / TC_NEAR_CALLS };
 }
 
 static __noinline struct call *deep_call_at(const struct calls *calls, __u64 index)
@@ -219,12 +93,12 @@ static __always_inline bool put_deep_calls(const struct deep_key *key)
 {
 	bool is_new = !bpf_map_lookup_elem(&deep_callers, key);
 
-	if (is_new && !take_room_for(key->session, TC_TABLE_DEEP_BLOCKS))
+	if (is_new && !take_room_for(key->caller.session, TC_TABLE_DEEP_BLOCKS))
 		return false;
 	if (!bpf_map_update_elem(&deep_callers, key, &no_deep_calls, BPF_ANY))
 		return true;
 	if (is_new)
-		give_room_of(key->session, TC_TABLE_DEEP_BLOCKS);
+		give_room_of(key->caller.session, TC_TABLE_DEEP_BLOCKS);
 	return false;
 }
 
@@ -254,7 +128,7 @@ static __always_inline void forget_deep_calls(const struct calls *calls)
 			break;
 		key.block = block;
 		if (!bpf_map_delete_elem(&deep_callers, &key))
-			give_room_of(key.session, TC_TABLE_DEEP_BLOCKS);
+			give_room_of(key.caller.session, TC_TABLE_DEEP_BLOCKS);
 	}
 }
 

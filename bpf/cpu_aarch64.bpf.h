@@ -37,6 +37,9 @@ static __always_inline __u64 thread_pointer(const struct thread_struct *thread)
 	return thread->uw.tp_value;
 }
 
+/* Go's ABIInternal: the goroutine, where a function begins and where it returns. */
+enum { GOROUTINE_REGISTER = 28 };
+
 /* ---- calls and returns ---- */
 
 enum { POPPED_BY_RETURN = 0 };	/* bytes: the return address is in x30, not on the stack */

@@ -28,6 +28,9 @@ static __always_inline __u64 thread_pointer(const struct thread_struct *thread)
 	return thread->fsbase;
 }
 
+/* Go's ABIInternal: the goroutine, where a function begins and where it returns. */
+enum { GOROUTINE_REGISTER = 14 };
+
 /* ---- calls and returns ---- */
 
 enum { POPPED_BY_RETURN = 8 };	/* bytes */

@@ -35,10 +35,10 @@ static __always_inline bool is_jumped_to(const struct calls *calls, __u64 entry,
 	return calls && calls->jumped_to == entry && calls->jumped_sp == sp;
 }
 
-/* The current thread's calls, if the hook needs them; a lookup is expensive. */
-static __always_inline struct calls *calls_for(const struct tc_hook *hook)
+/* The current thread's or goroutine's calls, if the hook needs them; a lookup is expensive. */
+static __always_inline struct calls *calls_for(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook)
 {
-	return hook->flags & (TC_CALL | TC_WITHIN_GRAPH) ? calls_of_thread(hook->session) : 0;
+	return hook->flags & (TC_CALL | TC_WITHIN_GRAPH) ? calls_by(ctx, hook) : 0;
 }
 
 static __always_inline void add_path(const struct tc_path *path)

@@ -33,9 +33,7 @@ static const struct held_block no_held_block;
 
 static __always_inline struct deep_key held_key(const struct calls *calls, __u32 block)
 {
-	return (struct deep_key){ .tid = bpf_get_current_pid_tgid(),
-				  .session = calls->session,
-				  .block = block };
+	return (struct deep_key){ .caller = calls->caller, .block = block };
 }
 
 static __always_inline struct held_block *held_block_at(const struct calls *calls, __u32 number)
@@ -50,12 +48,12 @@ static __always_inline bool put_held_block(const struct deep_key *key)
 {
 	bool is_new = !bpf_map_lookup_elem(&held_blocks, key);
 
-	if (is_new && !take_room_for(key->session, TC_TABLE_HELD_BLOCKS))
+	if (is_new && !take_room_for(key->caller.session, TC_TABLE_HELD_BLOCKS))
 		return false;
 	if (!bpf_map_update_elem(&held_blocks, key, &no_held_block, BPF_ANY))
 		return true;
 	if (is_new)
-		give_room_of(key->session, TC_TABLE_HELD_BLOCKS);
+		give_room_of(key->caller.session, TC_TABLE_HELD_BLOCKS);
 	return false;
 }
 
@@ -179,7 +177,7 @@ static long give_round(__u32 at, struct giving *giving)
 	if (!block || at > last)
 		return LAST_ROUND;
 	block->kept.lost = at == last ? calls->held_lost : 0;
-	if (owner_may_stream(calls->session, block->count) &&
+	if (owner_may_stream(calls->caller.session, block->count) &&
 	    give_block(giving->ring, block, giving->under, *(volatile __u64 *)&giving->loss->dropped))
 		return NEXT_ROUND;
 	__sync_fetch_and_add(&giving->loss->dropped, block->count);
@@ -195,7 +193,7 @@ __on_its_own __u64 give_held(struct calls *calls, __u64 under)
 
 	if (!calls)
 		return 0;
-	ring_index = calls->session * cpu_count + bpf_get_smp_processor_id();
+	ring_index = calls->caller.session * cpu_count + bpf_get_smp_processor_id();
 	giving.loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
 	giving.ring = bpf_map_lookup_elem(&rings, &ring_index);
 	if (!giving.loss || !giving.ring)
@@ -220,8 +218,27 @@ static __always_inline void forget_held(const struct calls *calls)
 		if (key.block >= calls->held_blocks)
 			break;
 		if (!bpf_map_delete_elem(&held_blocks, &key))
-			give_room_of(key.session, TC_TABLE_HELD_BLOCKS);
+			give_room_of(key.caller.session, TC_TABLE_HELD_BLOCKS);
 	}
+}
+
+/* Removes calls of which none is open, with all that belongs to them. */
+static __always_inline void forget_calls(const struct calls *calls)
+{
+	struct caller caller = calls->caller;
+
+	forget_deep_calls(calls);
+	forget_held(calls);
+	if (!bpf_map_delete_elem(&callers, &caller))
+		give_room_of(caller.session, TC_TABLE_CALLERS);
+}
+
+/* A program may have many times more goroutines than threads, and nothing reports their end. */
+__on_its_own int forget_idle_goroutine(const struct calls *calls)
+{
+	if (calls && calls->caller.goroutine && !calls->depth)
+		forget_calls(calls);
+	return 0;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Threads that end within calls: these are closed as unwound. */
+/* Threads that end within calls, and goroutines whose process ends: these calls are closed as unwound. */
 #ifndef TRACECTL_LEFT_BPF_H
 #define TRACECTL_LEFT_BPF_H
 
@@ -117,21 +117,37 @@ static long close_innermost_left(__u32 round, const struct leaving *leaving)
 	return NEXT_ROUND;
 }
 
-__on_its_own int close_left(__u32 session, __u64 under)
+/* `goroutine`: 0 for the current thread. */
+__on_its_own int close_left(__u32 session, __u64 goroutine, __u64 under)
 {
-	struct calls *calls = calls_of_thread(session);
-	struct caller caller = caller_of(session);
+	struct caller caller = caller_of(session, goroutine);
+	struct calls *calls = calls_of(&caller);
 	struct leaving leaving = { .calls = calls, .under = under };
 
 	if (!calls)
 		return 0;
 	leaving.calls = calls;
 	bpf_loop(TC_MAX_DEPTH, close_innermost_left, &leaving, 0);
-	forget_deep_calls(calls);
-	forget_held(calls);
-	if (!bpf_map_delete_elem(&callers, &caller))
-		give_room_of(session, TC_TABLE_CALLERS);
+	forget_calls(calls);
 	return 0;
+}
+
+struct last_thread {
+	__u64 under;
+	__u32 process;
+};
+
+static long close_goroutine(void *map, const struct caller *caller, struct calls *calls,
+			    const struct last_thread *last)
+{
+	if (caller->goroutine && caller->id == last->process)
+		close_left(caller->session, caller->goroutine, last->under);
+	return 0;
+}
+
+static __always_inline bool is_last_thread(struct task_struct *task)
+{
+	return !task->signal->live.counter;
 }
 
 SEC("?tp_btf/sched_process_exit")
@@ -142,7 +158,13 @@ int on_thread_exit(__u64 *ctx)
 
 	for (number = 0; number < TC_MAX_SESSIONS; number++)
 		if (sessions_with_calls[number / 64] >> number % 64 & 1)
-			close_left(number, under);
+			close_left(number, 0, under);
+	if (follows_goroutines && is_last_thread(bpf_get_current_task_btf())) {
+		struct last_thread last = { .under = under,
+					    .process = bpf_get_current_pid_tgid() >> 32 };
+
+		bpf_for_each_map_elem(&callers, close_goroutine, &last, 0);
+	}
 	return 0;
 }
 

@@ -116,13 +116,13 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	if (!spec || !hook)
 		return 0;
 	if (!calls)
-		calls = begin_calls(hook->session);
+		calls = begin_calls(ctx, hook);
 	if (!calls || (way == BY_TRAMPOLINE && calls->trampolines >= TC_MAX_TRAMPOLINES))
 		return 0;
 	call = next_call(calls);
 	if (!call)
 		return 0;
-	call->sp = return_place(ctx, begin);
+	call->sp = return_place(ctx, begin) - calls->stack_top;
 	call->slot = (__u16)begin;
 	call->serial = hook->flags >> TC_SERIAL_SHIFT;
 	call->way = way;
@@ -130,7 +130,7 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	call->number = next_number(calls);
 	call->path = path_of(calls, spec, hook->source);
 	call->within_ns = 0;
-	call->return_address = way == BY_EXITS ? return_address_at_entry(ctx, call->sp) : 0;
+	call->return_address = way == BY_EXITS ? return_address_at_entry(ctx, return_place(ctx, begin)) : 0;
 	call->arg_valid = 0;
 	if (spec->at_return & TC_KEEP_ARGS)
 		call->arg_valid = keep_args(ctx, hook->layout, call->args);
@@ -234,9 +234,9 @@ __on_its_own __u32 run_hook_of_call(bpf_user_pt_regs_t *ctx, const struct tc_hoo
 
 	if (!hook || !takes(hook))
 		return 0;
-	calls = calls_for(hook);
+	calls = calls_for(ctx, hook);
 	if (calls && hook->flags & TC_CALL)
-		close_unwound(ctx, calls, under, return_place(ctx, begin), true);
+		close_unwound(ctx, calls, under, return_place(ctx, begin) - calls->stack_top, true);
 	followed = act_on_call(ctx, hook, calls, under, begin);
 	if (calls && hook->flags & TC_CALL)
 		calls->jumped_to = 0;
@@ -346,7 +346,7 @@ static __always_inline __u64 jumps_to(bpf_user_pt_regs_t *ctx, __u64 end)
 static __always_inline void end_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 				     struct calls *calls, __u64 under, __u64 end)
 {
-	__u64 sp = return_place_at_end(ctx, end), call;
+	__u64 sp = return_place_at_end(ctx, end) - calls->stack_top, call;
 	struct ended *ended;
 
 	call = find_call(calls, sp, (__u16)end, hook->flags >> TC_SERIAL_SHIFT);
@@ -375,11 +375,12 @@ __on_its_own int leave_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, _
 
 	if (!hook || !(hook->flags & TC_CALL))
 		return 0;
-	calls = calls_of_thread(hook->session);
+	calls = calls_by(ctx, hook);
 	if (!calls)
 		return 0;
-	close_unwound(ctx, calls, under, return_place_at_end(ctx, end), false);
+	close_unwound(ctx, calls, under, return_place_at_end(ctx, end) - calls->stack_top, false);
 	end_call(ctx, hook, calls, under, end);
+	forget_idle_goroutine(calls);
 	return 0;
 }
 

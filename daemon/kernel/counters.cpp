@@ -18,20 +18,22 @@ struct TextKey {
   char bytes[TC_STR_LEN];
 };
 
-// struct caller of bpf/calls.bpf.h: an open call.
+// struct caller of bpf/calls.bpf.h: a thread or goroutine with open calls.
 struct Caller {
-  uint32_t tid;
+  uint32_t id;
   uint32_t session;
+  uint64_t goroutine;
 };
 
 // struct deep_key of bpf/calls.bpf.h: a block of open calls, or of records that wait for their end.
 struct DeepCaller {
-  uint32_t tid;
-  uint32_t session;
+  Caller caller;
   uint32_t block;
+  uint32_t pad;
 };
 
 template <class Key> uint32_t session_of(const Key& key) { return key.session; }
+uint32_t session_of(const DeepCaller& key) { return key.caller.session; }
 // The key that number_of_stack() makes (bpf/key_stack.bpf.h).
 uint32_t session_of(uint64_t key_stack) { return key_stack & (TC_MAX_SESSIONS - 1); }
 

@@ -66,6 +66,7 @@ struct ReturnPlan {
   WayReason reason = WayReason::none;
   uint32_t pushed_bytes = 0;         // on the stack above the return address, at the probe
   uint32_t moved_bytes = 0;          // from the function's start to the probe
+  bool by_goroutine = false;         // a call begins and ends in one goroutine, not in one thread
   std::vector<ExitSite> exits{};     // for Way::exits only
   std::optional<Argument> result{};  // its type; none if not known
 
@@ -75,6 +76,7 @@ struct ReturnPlan {
     f("reason", s.reason);
     f("pushed_bytes", s.pushed_bytes);
     f("moved_bytes", s.moved_bytes);
+    f("by_goroutine", s.by_goroutine);
     f("exits", s.exits);
     f("result", s.result);
   }

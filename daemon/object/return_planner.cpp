@@ -5,15 +5,27 @@
 
 #include "daemon/object/code/machine.h"
 #include "daemon/object/code/pushed.h"
+#include "daemon/object/go_program.h"
 
 namespace tracectl {
 namespace {
 
 constexpr uint64_t kMostPartBytes = 1 << 20;
 
-// Every Go program has this table of functions from the linker: src/runtime/symtab.go.
-bool is_go(const ElfFile& file) {
-  return file.section(".gopclntab") || file.section(".data.rel.ro.gopclntab");
+// Why calls of Go code cannot be followed; ok if they can.
+Status check_followed(GoCode code, const ElfFile& file) {
+  if (code == GoCode::assembly)
+    return Error{Code::unsupported,
+                 "its returns cannot be seen: it is in Go's assembly, which does not say at its "
+                 "returns which goroutine it runs in"};
+  if (code == GoCode::unknown)
+    return Error{Code::unsupported, "its returns cannot be seen: " + why_go_is_unknown(file)};
+  return ok();
+}
+
+// Go's compiler jumps to the entry to repeat the check of the stack's size. The probe is behind that check.
+void leave_out_jumps_to_entry(std::vector<Exit>& exits, uint64_t entry) {
+  std::erase_if(exits, [entry](const Exit& exit) { return exit.target == entry; });
 }
 
 }  // namespace
@@ -35,7 +47,7 @@ ReturnPlanner::ReturnPlanner(const ObjectFile& object, const std::vector<Functio
       file_(object.elf()),
       choice_(choice),
       nops_(nops),
-      moves_stacks_(is_go(object.elf())) {
+      moves_stacks_(object.elf().go_functions() != nullptr) {
   for (const Function& function : all)
     if (function.name.find(".cold") == std::string::npos) starts_.insert(function.address);
 }
@@ -43,13 +55,16 @@ ReturnPlanner::ReturnPlanner(const ObjectFile& object, const std::vector<Functio
 Result<ReturnPlanner::Planned> ReturnPlanner::plan(const Function& function,
                                                    const FunctionCode& code,
                                                    const Placement& placed, Argument result) {
+  const GoCode go = go_code_of(file_, function);
+  if (auto followed = check_followed(go, file_); !followed) return followed.error();
   const bool takes_trampoline = choice_ == Returns::trampoline ||
                                 (choice_ == Returns::automatic && !moves_stacks_ && is_leaf(code));
   auto planned = takes_trampoline
                      ? by_trampoline(code, placed,
                                      choice_ == Returns::trampoline ? WayReason::as_asked
                                                                     : WayReason::calls_nothing)
-                     : by_exits(function, code, placed);
+                 : go == GoCode::none ? by_exits(function, code, placed)
+                                      : by_goroutine(code, placed);
   if (!planned) return planned;
   auto with_result = std::make_shared<ReturnPlan>(*planned->plan);
   with_result->result = std::move(result);
@@ -103,13 +118,29 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_exits(const Function& function,
   return planned;
 }
 
-Result<std::vector<ExitSite>> ReturnPlanner::exits_of(const FunctionCode& code) {
+// At the probe nothing is on the stack yet: go_entry().
+Result<ReturnPlanner::Planned> ReturnPlanner::by_goroutine(const FunctionCode& code,
+                                                           const Placement& placed) {
+  auto exits = exits_of(code, placed.moved_bytes > 0);
+  if (!exits)
+    return Error{Code::unsupported, "its returns cannot be seen: " + exits.error().message};
+  return Planned{placed, std::make_shared<ReturnPlan>(ReturnPlan{
+                             .way = Way::exits,
+                             .reason = choice_ == Returns::exits ? WayReason::as_asked
+                                                                 : WayReason::may_be_unwound,
+                             .by_goroutine = true,
+                             .exits = std::move(*exits)})};
+}
+
+Result<std::vector<ExitSite>> ReturnPlanner::exits_of(const FunctionCode& code,
+                                                      bool is_behind_check) {
   parts_.clear();
   auto exits = find_exits(
       code, {.read = reader_of(file_),
              .part_at = [this](uint64_t address) { return part_at(address); },
              .is_function = [this](uint64_t address) { return starts_.contains(address); }});
   if (!exits) return exits.error();
+  if (is_behind_check) leave_out_jumps_to_entry(*exits, code.body.address);
   std::vector<ExitSite> sites;
   for (const Exit& exit : *exits) {
     auto site = site_of(exit);

@@ -24,7 +24,8 @@ ReadFile reader_of(const ElfFile& file);
 // The kernel's trampoline replaces the return address. Code that reads return addresses finds it
 // there: an exception ends in std::terminate, and a program that switches stacks without the kernel
 // returns to the wrong place. A file does not show whether its program does such things, so by
-// default this uses the trampoline only for functions in which no other code runs.
+// default this uses the trampoline only for functions in which no other code runs, and never in a
+// Go program, which moves its stacks.
 class ReturnPlanner {
  public:
   ReturnPlanner(const ObjectFile& object, const std::vector<Function>& all, Returns choice,
@@ -44,7 +45,10 @@ class ReturnPlanner {
                                 WayReason reason) const;
   Result<Planned> by_exits(const Function& function, const FunctionCode& code,
                            const Placement& placed);
-  Result<std::vector<ExitSite>> exits_of(const FunctionCode& code);
+  // For a function that Go's compiler made.
+  Result<Planned> by_goroutine(const FunctionCode& code, const Placement& placed);
+  // `is_behind_check`: the probe is behind the check of a Go function's stack.
+  Result<std::vector<ExitSite>> exits_of(const FunctionCode& code, bool is_behind_check = false);
   Result<ExitSite> site_of(const Exit& exit) const;
 
   std::optional<CodeRange> part_at(uint64_t address);

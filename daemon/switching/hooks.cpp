@@ -56,6 +56,10 @@ uint32_t graph_flags(const Spec& spec) {
   return (spec.graph ? TC_IN_GRAPH : 0) | (spec.within_graph ? TC_WITHIN_GRAPH : 0);
 }
 
+bool is_graph_of_goroutines(const Spec& spec, const Site& site) {
+  return graph_flags(spec) && site.returns && site.returns->by_goroutine;
+}
+
 // Whether an argument is in memory that may be absent. Memory at the stack pointer is present: the function
 // works on it.
 bool any_in_memory(const Arguments& arguments) {
@@ -215,6 +219,11 @@ void Hooks::leave_executables(Session& session, const std::vector<Setting>& sett
 Status Hooks::check(const Want& want) {
   if (want.sides) return check_side(want);
   const Spec& spec = want.setting().spec;
+  if (is_graph_of_goroutines(spec, *want.site))
+    return in_probe({Code::unsupported,
+                     "a graph is of a thread's calls, and goroutines change their threads; time "
+                     "and trace follow the calls of Go functions"},
+                    want);
   if (!needs_assembly(spec, *want.site->args)) return ok();
   if (auto known = check_callers(want); !known) return known;
   auto assembled = assemble(spec, *want.site->args, result_of(*want.site));
@@ -308,6 +317,7 @@ Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
   if (hook.spec && (*hook.spec)->follows_calls) {
     hook.way = want.site->returns->way;
     hook.flags |= TC_CALL;
+    if (want.site->returns->by_goroutine) hook.flags |= TC_BY_GOROUTINE;
     if (want.saved)
       hook.flags |= want.saved->serial << TC_SERIAL_SHIFT;
     else
