@@ -14,6 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool fits_any(const std::string& object, const std::vector<std::string>& paths) {
+  return std::ranges::any_of(paths,
+                             [&](const std::string& path) { return names_file(object, path); });
+}
+
 std::set<fs::path> directories_of(const std::vector<std::string>& files) {
   std::set<fs::path> directories;
   for (const std::string& file : files) directories.insert(fs::path(file).parent_path());
@@ -37,14 +42,13 @@ void look_for_name(SharedObjects& search, const std::vector<std::string>& will_m
 
 std::vector<std::string> libraries_ahead(const std::string& object,
                                          const std::vector<std::string>& will_map) {
-  if (object.empty() || will_map.empty()) return {};
+  if (object.empty() || will_map.empty() || fits_any(object, will_map)) return {};
   SharedObjects search(object);
   if (is_path(object))
     search.add(object);
   else
     look_for_name(search, will_map);
-  std::set<std::string> found = search.take();
-  for (const std::string& mapped : will_map) found.erase(mapped);
+  const std::set<std::string> found = search.take();
   if (found.size() > kMostAhead) return {};
   return {found.begin(), found.end()};
 }

@@ -152,6 +152,7 @@ std::optional<GraphPart> graph_of(const TraceOptions& setting) {
 // A library that is found ahead and has no such probe need not be the one that the program will load.
 Result<StageReply> LiveTrace::stage_ahead(StageSet& request) {
   const auto loaded_at_start = request.target.will_map;
+  if (options_.any_of) return send(request);
   for (const std::string& object : objects_of(request))
     for (std::string& library : libraries_ahead(object, loaded_at_start))
       request.target.will_map.push_back(std::move(library));

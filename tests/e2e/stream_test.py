@@ -17,7 +17,7 @@ SO_SNDBUFFORCE = 32  # <asm-generic/socket.h>; Python has no name for it
 EVENT = {'ts': 1, 'wall': '2026-01-01T00:00:00.000000000Z', 'epoch': 1, 'session': 's', 'cpu': 0,
          'pid': 1, 'tid': 1, 'comm': 'c', 'probe': 'uprobe:/p:f', 'kind': 'hit', 'args': []}
 STAGED = {'settings': 1, 'probes': 1, 'sites': 1, 'refused': [], 'notes': []}
-COMMITTED = {'epoch': 1, 'probes': 1, 'sites': 1, 'added': 1, 'updated': 0, 'removed': 0,
+COMMITTED = {'epoch': 1, 'probes': 1, 'sites': 1, 'added': 1, 'updated': 0, 'removed': 0, 'kernel_bytes': 0, 'private_bytes': 0,
              'refused': [], 'notes': [],
              'lingering': 0, 'skew_ns': [],
              'phases_us': {'stage': 0, 'arm': 0, 'wait': 0, 'switch': 0, 'disarm': 0}}

@@ -60,6 +60,8 @@ TEST_F(LibrariesAhead, AreBesideWhatIsMappedAtTheStart) {
   const std::string beside = library("bin/plugin.so");
   EXPECT_THAT(ahead("plugin*"), ElementsAre(beside));
   EXPECT_THAT(libraries_ahead("plugin*", {program_, beside}), IsEmpty());
+  library("bin/plugin.so.2");
+  EXPECT_THAT(libraries_ahead("plugin*", {program_, beside}), IsEmpty());
 }
 
 TEST_F(LibrariesAhead, AreSharedObjects) {
