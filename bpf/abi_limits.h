@@ -45,7 +45,8 @@ enum {
 	TC_MAX_AGGREGATES = 8,
 	TC_KEY_PARTS = 3,
 	TC_MAX_RECORD_WORDS = TC_MAX_VALUES * TC_STR_LEN / 8,
-	TC_MAX_CALLERS = 16384,		/* threads, times the sessions that follow their calls */
+	TC_MAX_CALLERS = 16384,		/* threads and goroutines, times the sessions that follow their calls */
+	TC_MANY_CALLERS = 512,		/* of one account: goroutines that are in no call are forgotten beyond these */
 	TC_NEAR_CALLS = 128,		/* open in a thread for one session without further memory */
 	TC_MAX_DEPTH = 10240,		/* calls open in a thread for one session */
 	TC_MAX_DEEP_BLOCKS = 4096,	/* of TC_NEAR_CALLS calls, for all threads */

@@ -10,8 +10,8 @@
  * If stacks are switched, as coroutines do, only the second tells: the calls of an inactive stack stay
  * open. The only stack that is recognized is the one that a thread began on (on_own_stack).
  *
- * A goroutine has one stack (bpf/goroutine.bpf.h). Its functions may be in calls that a panic has ended, and its memory
- * may be another goroutine's meanwhile: there the second rule also holds for calls that are further out.
+ * A goroutine has one stack, so the first rule is enough (bpf/goroutine.bpf.h). If it ends within calls, they are closed
+ * by those of the goroutine that gets its memory, or when the process ends.
  *
  * On aarch64 the place is the stack pointer when the call begins, because the address is in a register; a function that
  * calls another has moved it. There the second rule does not exist.
@@ -39,12 +39,6 @@ static __always_inline __u64 address_of(const struct calls *calls, const struct 
 	return call->sp + calls->stack_top;
 }
 
-/* Whether a call has ended that began further out on the stack. */
-static __always_inline bool is_over_further_out(const struct calls *calls, const struct call *call)
-{
-	return calls->caller.goroutine && is_returned_from(address_of(calls, call), call->return_address);
-}
-
 /*
  * Whether the call has ended, judged when another one begins or ends with its return address at sp. If a
  * function with a trampoline jumps to its own start, its calls follow each other at the same place, and
@@ -55,10 +49,8 @@ static __always_inline bool is_over(const struct calls *calls, const struct call
 {
 	if (!call)
 		return false;
-	if (call->sp == sp)
-		return begins && call->way == BY_EXITS;
-	if (call->sp > sp)
-		return is_over_further_out(calls, call);
+	if (call->sp >= sp)
+		return call->sp == sp && begins && call->way == BY_EXITS;
 	if (on_own_stack(calls, call->sp) && on_own_stack(calls, sp))
 		return true;
 	if (call->way == BY_TRAMPOLINE)

@@ -233,10 +233,14 @@ static __always_inline void forget_calls(const struct calls *calls)
 		give_room_of(caller.session, TC_TABLE_CALLERS);
 }
 
-/* A program may have many times more goroutines than threads, and nothing reports their end. */
+/*
+ * A program may have many times more goroutines than threads, and nothing reports their end. Entries are kept as long
+ * as there are few: the kernel has little memory at hand for new ones of this size.
+ */
 __on_its_own int forget_idle_goroutine(const struct calls *calls)
 {
-	if (calls && calls->caller.goroutine && !calls->depth)
+	if (calls && calls->caller.goroutine && !calls->depth &&
+	    entries_beside(calls->caller.session, TC_TABLE_CALLERS) > TC_MANY_CALLERS)
 		forget_calls(calls);
 	return 0;
 }

@@ -52,6 +52,12 @@ static __always_inline __u32 account_of(__u32 session)
 	return of ? of->account : 0;
 }
 
+/* The entries of the session's account. */
+static __always_inline __u32 entries_beside(__u32 session, enum tc_table table)
+{
+	return rooms[table].used[account_of(session) % TC_MAX_ACCOUNTS];
+}
+
 /* The same, for the account of the session for which an entry is made. */
 __on_its_own bool take_room_for(__u32 session, __u32 table)
 {

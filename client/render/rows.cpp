@@ -245,7 +245,7 @@ std::string totals_text(const ReadReply& reply) {
   if (const uint64_t unread = unread_values(reply.rows))
     text += ", " + plural(unread, "value") + " could not be read";
   if (reply.dropped_ring) text += fmt::format(", {} events lost", reply.dropped_ring);
-  if (reply.cut) text += fmt::format(", {} calls too deep to be followed", reply.cut);
+  if (reply.cut) text += fmt::format(", {} calls that could not be followed", reply.cut);
   if (reply.dropped_keys) text += fmt::format(", {} hits without a key", reply.dropped_keys);
   return text + "\n";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
 // Goroutines that call functions, change their threads within them, outgrow their stacks, panic, and end. Waits for
-// a line, and says at the end how often each function was called, and how often it returned.
+// a line, says then how often each function was called, and how often it returned, and waits for another line.
 package main
 
 import (
@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 const goroutines = 8
@@ -20,7 +21,7 @@ type count struct {
 	Returns int64 `json:"returns"`
 }
 
-var fibs, deeps, throws, catches, adds, maxima, leaves, waits, splits, halves count
+var fibs, deeps, throws, catches, adds, maxima, leaves, waits, splits, halves, moves count
 
 type Account struct{ total int }
 
@@ -42,8 +43,36 @@ func Max[N int | int64](a, b N) N {
 	return b
 }
 
-// The goroutine goes on in another thread mostly.
+// Returns in another thread than it began in: Go's scheduler gives the others what a goroutine in a long system call had.
 //
+//go:noinline
+func move() int {
+	atomic.AddInt64(&moves.Calls, 1)
+	tries, before := 0, syscall.Gettid()
+	for syscall.Gettid() == before {
+		syscall.Nanosleep(&syscall.Timespec{Nsec: 20000000}, nil)
+		tries++
+	}
+	atomic.AddInt64(&moves.Returns, 1)
+	return tries
+}
+
+// While others take the threads.
+func moveAmongOthers(times int) {
+	var stop int32
+	for i := 0; i < 3; i++ {
+		go func() {
+			for atomic.LoadInt32(&stop) == 0 {
+				runtime.Gosched()
+			}
+		}()
+	}
+	for i := 0; i < times; i++ {
+		move()
+	}
+	atomic.StoreInt32(&stop, 1)
+}
+
 //go:noinline
 func fib(n int) int {
 	atomic.AddInt64(&fibs.Calls, 1)
@@ -144,7 +173,9 @@ func together(n int, run func(i int)) {
 func main() {
 	in := bufio.NewReader(os.Stdin)
 	in.ReadString('\n')
+	runtime.GOMAXPROCS(2)
 	account, begun := &Account{}, make(chan int)
+	moveAmongOthers(5)
 	together(goroutines, func(i int) { fib(12) })
 	for i := 0; i < 3; i++ {
 		together(goroutines, func(i int) { leave(i) })
@@ -163,5 +194,6 @@ func main() {
 	}
 	json.NewEncoder(os.Stdout).Encode(map[string]count{"fib": fibs, "deep": deeps, "throw": throws, "catch": catches,
 		"(*Account).Add": adds, "Max[go.shape.int_0]": maxima, "leave": leaves, "wait": waits, "split": splits,
-		"half": halves})
+		"half": halves, "move": moves})
+	in.ReadString('\n')
 }
