@@ -140,27 +140,20 @@ static __always_inline struct calls *calls_of_thread(__u32 session)
 	return calls_of(&caller);
 }
 
-/* The calls of the current goroutine, if it has any. */
-static __noinline struct calls *calls_of_goroutine(bpf_user_pt_regs_t *ctx, __u32 session)
+/* The calls of the one whose calls the hook follows, if it has any. */
+static __always_inline struct calls *calls_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook)
 {
-	struct goroutine goroutine;
+	struct goroutine goroutine = {};
 	struct caller caller;
 	struct calls *calls;
 
-	if (!find_goroutine(ctx, &goroutine))
+	if (hook->flags & TC_BY_GOROUTINE && !find_goroutine(ctx, &goroutine))
 		return 0;
-	caller = caller_of(session, goroutine.address);
+	caller = caller_of(hook->session, goroutine.address);
 	calls = calls_of(&caller);
 	if (calls)
 		calls->stack_top = goroutine.stack_high;
 	return calls;
-}
-
-/* The calls of the one whose calls the hook follows, if it has any. */
-static __always_inline struct calls *calls_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook)
-{
-	return hook->flags & TC_BY_GOROUTINE ? calls_of_goroutine(ctx, hook->session)
-					     : calls_of_thread(hook->session);
 }
 
 /* Overwrites the calls of an earlier thread with this number. */

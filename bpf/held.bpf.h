@@ -222,26 +222,33 @@ static __always_inline void forget_held(const struct calls *calls)
 	}
 }
 
-/* Removes calls of which none is open, with all that belongs to them. */
-static __always_inline void forget_calls(const struct calls *calls)
+/* Removes calls that have no blocks. */
+static __always_inline void forget_entry(const struct calls *calls)
 {
 	struct caller caller = calls->caller;
 
-	forget_deep_calls(calls);
-	forget_held(calls);
 	if (!bpf_map_delete_elem(&callers, &caller))
 		give_room_of(caller.session, TC_TABLE_CALLERS);
 }
 
+/* Removes calls of which none is open, with all that belongs to them. */
+static __always_inline void forget_calls(const struct calls *calls)
+{
+	forget_deep_calls(calls);
+	forget_held(calls);
+	forget_entry(calls);
+}
+
 /*
  * A program may have many times more goroutines than threads, and nothing reports their end. Entries are kept as long
- * as there are few: the kernel has little memory at hand for new ones of this size.
+ * as there are few: the kernel has little memory at hand for new ones of this size. Those that were deep once are kept
+ * until the process ends: removing their blocks too is more than the programs have room for.
  */
 __on_its_own int forget_idle_goroutine(const struct calls *calls)
 {
-	if (calls && calls->caller.goroutine && !calls->depth &&
+	if (calls && calls->caller.goroutine && !calls->depth && !calls->blocks && !calls->held_blocks &&
 	    entries_beside(calls->caller.session, TC_TABLE_CALLERS) > TC_MANY_CALLERS)
-		forget_calls(calls);
+		forget_entry(calls);
 	return 0;
 }
 
