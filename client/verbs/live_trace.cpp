@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "client/connection/ask.h"
 #include "client/connection/probe_list.h"
@@ -153,13 +154,13 @@ std::optional<GraphPart> graph_of(const TraceOptions& setting) {
 Result<StageReply> LiveTrace::stage_ahead(StageSet& request) {
   const auto loaded_at_start = request.target.will_map;
   if (options_.any_of) return send(request);
+  std::set<std::string> ahead;
   for (const std::string& object : objects_of(request))
     for (std::string& library : libraries_ahead(object, loaded_at_start))
-      request.target.will_map.push_back(std::move(library));
+      ahead.insert(std::move(library));
+  request.target.will_map.insert(request.target.will_map.end(), ahead.begin(), ahead.end());
   auto staged = send(request);
-  if (request.target.will_map.size() == loaded_at_start.size() || staged ||
-      staged.error().code != Code::not_found)
-    return staged;
+  if (ahead.empty() || staged || staged.error().code != Code::not_found) return staged;
   request.target.will_map = loaded_at_start;
   return send(request);
 }
