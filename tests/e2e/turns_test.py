@@ -11,12 +11,12 @@ import unittest
 
 import support
 
-MANY = 800               # requests that take time
+MANY = 300               # times a session is paused and resumed: some turns of a user
 READ_AT_ONCE = 64 << 10  # bytes at most: later ones wait for others anyway
 
 
-def requests(*methods):
-    return b''.join(support.line_of({'jsonrpc': '2.0', 'id': number, 'method': method, 'params': {}})
+def requests(*methods, **params):
+    return b''.join(support.line_of({'jsonrpc': '2.0', 'id': number, 'method': method, 'params': params})
                     for number, method in enumerate(methods))
 
 
@@ -45,17 +45,19 @@ class Turns(support.DaemonTest):
 
     def test_two_that_ask_much_are_answered_in_turn(self):
         clients = [self.connect() for _ in range(2)]
-        asked = requests('daemon.stats', *['daemon.status'] * MANY, 'daemon.stats')
-        self.assertLess(len(asked), READ_AT_ONCE)
+        for number, client in enumerate(clients):
+            client.result('session.create', name=f's{number}')
         with self.stopped():
-            for client in clients:
+            for number, client in enumerate(clients):
+                asked = requests(*['session.pause', 'session.resume'] * MANY, session=f's{number}')
+                self.assertLess(len(asked), READ_AT_ONCE)
                 client.send(asked)
-        counts = []  # of answered requests, at the first and the last answer of each client
+        epochs = []  # every pause and every resume is a switch: the first and the last of each client
         for client in clients:
-            answers = [client.receive() for _ in range(MANY + 2)]
-            self.assertEqual([answer['id'] for answer in answers], list(range(MANY + 2)))
-            counts.append([answers[at]['result']['requests'] for at in (0, -1)])
-        (first, last), (others_first, others_last) = counts
+            answers = [client.receive() for _ in range(2 * MANY)]
+            self.assertEqual([answer['id'] for answer in answers], list(range(2 * MANY)))
+            epochs.append([answers[at]['result']['epoch'] for at in (0, -1)])
+        (first, last), (others_first, others_last) = epochs
         self.assertLess(first, others_last)
         self.assertLess(others_first, last)
 
