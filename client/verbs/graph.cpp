@@ -96,6 +96,10 @@ class ShowGraph final : public TracingVerb {
             .one_at_a_time()
             .rewritten(with_whole_object);
     grammar
+        .flag("--imports", choice_.imports,
+              "show the functions of libraries that these call, too: malloc(), strlen()")
+        .excludes(only);
+    grammar
         .flag("--grow", choice_.grow,
               "add functions that are called by pointer, when they are first called")
         .excludes(only);

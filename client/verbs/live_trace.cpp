@@ -144,8 +144,8 @@ namespace {
 
 std::optional<GraphPart> graph_of(const TraceOptions& setting) {
   if (!setting.graph) return std::nullopt;
-  return GraphPart{setting.graph->only, setting.graph->skip, setting.graph->beside,
-                   setting.graph->grow, setting.graph->keep_if};
+  return GraphPart{setting.graph->only,    setting.graph->skip, setting.graph->beside,
+                   setting.graph->imports, setting.graph->grow, setting.graph->keep_if};
 }
 
 }  // namespace

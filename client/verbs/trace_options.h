@@ -26,6 +26,7 @@ struct LatencyOptions {
 struct GraphChoice {
   std::vector<std::string> only, skip, beside;
   std::optional<uint64_t> depth;
+  bool imports = false;
   bool grow = false;
   std::optional<std::string> keep_if;
   bool arguments = false;

@@ -86,8 +86,8 @@ std::vector<std::string> texts_of(const std::vector<Pattern>& patterns) {
 
 std::optional<GraphPart> part_of(const GraphScope& scope, const Spec& spec) {
   if (scope == GraphScope{} && !spec.keep_if) return std::nullopt;
-  return GraphPart{texts_of(scope.only), scope.skip, texts_of(scope.beside), scope.grow,
-                   text_of(spec.keep_if)};
+  return GraphPart{texts_of(scope.only), scope.skip, texts_of(scope.beside),
+                   scope.imports,        scope.grow, text_of(spec.keep_if)};
 }
 
 template <class Part> void add_latency(const Setting& setting, Part& part) {

@@ -126,7 +126,13 @@ Result<GraphScope> graph_scope_of(const StageSet& request, const Spec& spec) {
                  "`only` says what a graph shows, so nothing is left for it to grow by: leave out "
                  "`only` or `grow`",
                  "graph"};
+  if (request.graph->imports && !scope.only.empty())
+    return Error{Code::invalid,
+                 "`only` says what a graph shows: name functions of libraries there, as "
+                 "libc.so*:malloc, or leave out `only` or `imports`",
+                 "graph"};
   scope.skip = request.graph->skip;
+  scope.imports = request.graph->imports;
   scope.grow = request.graph->grow;
   return scope;
 }

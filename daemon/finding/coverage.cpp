@@ -12,7 +12,14 @@
 namespace tracectl {
 namespace {
 
+// Whether two of a graph's parts, one of them below a root, would show one call twice, under two names of the function.
+bool show_one_call(const Want& a, const Want& b) {
+  const bool any_below = a.part->what == Beside::below || b.part->what == Beside::below;
+  return any_below && a.part != b.part && a.setting().spec.graph && b.setting().spec.graph;
+}
+
 bool same_probe(const Want& a, const Want& b) {
+  if (show_one_call(a, b)) return true;
   if (a.setting().spec.learns_tags != b.setting().spec.learns_tags) return false;
   if (a.setting().spec.sees_callees != b.setting().spec.sees_callees) return false;
   return a.probe == b.probe || a.probe->name == b.probe->name;
@@ -128,6 +135,7 @@ Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const So
   std::ranges::move(resolved->refused,
                     std::back_inserter(is_choice ? coverage.left_out : coverage.refused));
   std::move(resolved->notes.begin(), resolved->notes.end(), std::back_inserter(coverage.notes));
+  coverage.imports.insert(resolved->imports.begin(), resolved->imports.end());
   return ok();
 }
 
@@ -209,6 +217,17 @@ void add_grown_files(const ResolverFor& resolver, const Setting& root, const Sou
   }
 }
 
+// Adds the imported functions in every file that has one of that name: which of them is called is decided when the
+// process binds it. What they call in turn is not shown.
+Status add_imported(const ResolverFor& resolver, const Source& within,
+                    const std::vector<std::string>& skip, Coverage& found) {
+  Pattern everywhere;
+  everywhere.object = "*";
+  const Below named{.skip = skip, .named = {found.imports.begin(), found.imports.end()}};
+  auto added = add_pattern(resolver, everywhere, within, 0, found, &named);
+  return added || added.error().code == Code::not_found ? ok() : added;
+}
+
 // Adds the functions below the root, or the calls in them, as `below` says.
 Status add_reached(const ResolverFor& resolver, const Root& root, Beside what, const Below& below,
                    Coverage& coverage) {
@@ -220,6 +239,10 @@ Status add_reached(const ResolverFor& resolver, const Root& root, Beside what, c
     if (!added) return added;
   }
   add_grown_files(resolver, root.setting, within, below, found);
+  if (!found.imports.empty()) {
+    auto added = add_imported(resolver, within, below.skip, found);
+    if (!added) return added;
+  }
   note_refused(std::move(found.refused), coverage);
   coverage.parts.splice(coverage.parts.end(), found.parts);
   return ok();
@@ -230,10 +253,12 @@ Status add_functions_below(const ResolverFor& resolver, const Root& root, Covera
   Below below{.reached = graph.only.empty(),
               .skip = graph.skip,
               .most_calls = levels_below(root.setting.spec),
-              .grown = graph.grown};
+              .grown = graph.grown,
+              .with_imports = graph.imports};
   auto added = add_reached(resolver, root, Beside::below, below, coverage);
   if (!added || !graph.grow) return added;
   below.unknown_calls = true;
+  below.with_imports = false;
   return add_reached(resolver, root, Beside::callees, below, coverage);
 }
 
@@ -251,12 +276,23 @@ Status add_below(const ResolverFor& resolver, const Root& root, Coverage& covera
   return add_probes_within(resolver, root, coverage);
 }
 
+bool is_of_single_processes(const Target& target) {
+  return !target.pids.empty() && target.follow == Follow::none && target.executables.empty() &&
+         !target.all && !target.follows_cgroups();
+}
+
 Status check(const Setting& setting) {
   if (setting.target.empty())
     return Error{Code::invalid,
                  "choose the processes for " + to_string(setting.pattern) +
                      ": -p PID, -x PATH, -u UNIT, --cgroup PATH, -a, or -- COMMAND",
                  "target"};
+  if (setting.graph.imports && !is_of_single_processes(setting.target))
+    return Error{Code::invalid,
+                 "functions of libraries are shown below a graph only in processes of -p PID or "
+                 "-- COMMAND, without -f: elsewhere every process that maps the library would hit "
+                 "their probes; name those that you want: libc.so*:malloc",
+                 "graph"};
   if (setting.spec.graph && setting.latency)
     return Error{Code::invalid, "a graph is of calls, and has no other probe as its start", "from"};
   return ok();

@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +78,7 @@ struct Coverage {
   std::vector<Refusal> left_out;   // fit a glob that fits others, too
   std::vector<Refusal> not_shown;  // below graphs; notes name the first few
   std::vector<std::string> notes;
+  std::set<std::string> imports;  // functions of other files that those below graphs may call
   // Processes that may map further files which the settings choose, each once.
   std::vector<std::shared_ptr<const Process>> awaiting;
 

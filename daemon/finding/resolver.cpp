@@ -331,6 +331,7 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
     count_.add(**match);
     if (auto within = count_.check(bounds_of(access)); !within) return within.error();
     for (const std::string& note : (*match)->notes) add_once(note, resolution.notes);
+    for (const std::string& import : (*match)->imports) add_once(import, resolution.imports);
     if (!(*match)->why_none.empty()) add_once((*match)->why_none, why_none);
     auto checked = check_bytes(file, (*match)->probes);
     const bool all_well = checked && checked->empty();

@@ -35,6 +35,7 @@ struct Resolution {
   std::vector<Refusal> refused;
   std::vector<std::string> notes;
   std::vector<std::shared_ptr<const Process>> awaiting = {};  // as in TargetFiles
+  std::vector<std::string> imports = {};                      // as in ProbeMatch, of all files
 
   size_t probe_count() const;
   size_t site_count() const;

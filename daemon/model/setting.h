@@ -42,6 +42,7 @@ struct GraphScope {
   std::vector<Pattern> only;      // only these functions; empty: all that are known to be reachable
   std::vector<std::string> skip;  // not these; globs as in patterns
   std::vector<Pattern> beside;    // probes that are not calls, shown if they fire within
+  bool imports = false;           // also the functions of other files that they may call
   bool grow = false;              // also functions that are called by computed addresses, once seen
   std::vector<Pattern> grown = {};  // those found so far: each one function of one file, no globs
 

@@ -69,6 +69,7 @@ class FunctionFinder {
   }
 
   ProbeMatch run(const Below& below) {
+    if (!below.named.empty()) return run_named(below);
     if (!below.reached) return run_without(below.skip);
     for (const Pattern& grown : below.grown)
       if (grown.object == object_->path()) grown_.insert(grown.function);
@@ -126,6 +127,16 @@ class FunctionFinder {
       if (matches(function) && !is_any_of(skip, function)) add_indirect(function);
     note_indirect();
     note_parts();
+    return finish();
+  }
+
+  ProbeMatch run_named(const Below& below) {
+    const std::unordered_set<std::string_view> named(below.named.begin(), below.named.end());
+    for (const Function& function : all_)
+      if (named.contains(function.name) && !is_any_of(below.skip, function))
+        add(function, function);
+    for (const Function& function : object_->elf().indirect_functions())
+      if (named.contains(function.name) && !is_any_of(below.skip, function)) add_indirect(function);
     return finish();
   }
 
@@ -195,11 +206,20 @@ class FunctionFinder {
     std::vector<const Function*> direct, by_address;
     const auto from = roots();
     if (from.empty()) return direct;
-    for (const Reached& reached : CallGraph(object_).reach(from).functions)
+    const Reach reach = CallGraph(object_).reach(from);
+    for (const Reached& reached : reach.functions)
       if (is_below(reached, below))
         (reached.by_address ? by_address : direct).push_back(reached.function);
+    if (below.with_imports) take_imports(reach, below);
     direct.insert(direct.end(), by_address.begin(), by_address.end());
     return direct;
+  }
+
+  void take_imports(const Reach& reach, const Below& below) {
+    for (const ReachedImport& import : reach.imports)
+      if (import.distance <= below.most_calls.value_or(UINT32_MAX) &&
+          match_.imports.size() < kMostReached)
+        match_.imports.push_back(import.name);
   }
 
   void add_most(const std::vector<const Function*>& functions, size_t most) {

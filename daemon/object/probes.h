@@ -23,6 +23,9 @@ struct ProbeMatch {
   std::vector<std::string> notes =
       {};                     // about what was left out, or is armed elsewhere than the name says
   std::string why_none = {};  // if nothing matches: what is near, or what excludes it
+  // With Below::with_imports: the functions of other files that those below the pattern's may call, by name; at most
+  // kMostReached.
+  std::vector<std::string> imports = {};
 };
 inline constexpr size_t kMostMatchNotes = 8;
 
@@ -63,6 +66,9 @@ struct Below {
   // Not the functions, but those calls, in them and in the functions that the pattern names, whose
   // targets the file does not show. Argument 0 is the target.
   bool unknown_calls = false;
+  bool with_imports = false;  // also says ProbeMatch::imports; with `reached`
+  std::vector<std::string> named =
+      {};  // not `reached`: the functions with these symbols, and no others
 
   bool operator==(const Below&) const = default;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -72,6 +78,8 @@ struct Below {
     f("grown", s.grown);
     f("most", s.most);
     f("unknown_calls", s.unknown_calls);
+    f("with_imports", s.with_imports);
+    f("named", s.named);
   }
 };
 

@@ -115,9 +115,11 @@ class MatchReader {
 
  private:
   bool read_texts(ProbeMatch& match) {
-    if (!from_.read(match.notes) || !from_.read(match.why_none)) return false;
+    if (!from_.read(match.notes) || !from_.read(match.why_none) || !from_.read(match.imports))
+      return false;
     return match.notes.size() <= kMostMatchNotes && is_short(match.why_none) &&
-           std::ranges::all_of(match.notes, is_short);
+           match.imports.size() <= kMostReached && std::ranges::all_of(match.notes, is_short) &&
+           std::ranges::all_of(match.imports, is_short);
   }
 
   template <class T> bool read_list(std::vector<T>& list) {
@@ -208,6 +210,7 @@ std::string encode(const Result<ProbeMatch>& match) {
   to.write(match->depends_on_nops);
   to.write(all_cut(match->notes));
   to.write(cut(match->why_none));
+  to.write(all_cut(match->imports));
   to.write(match->probes);
   to.write_count(match->refused.size());
   for (const Refusal& refusal : match->refused) to.write(cut(refusal));

@@ -32,7 +32,8 @@ std::string said_in(const Setting& setting) {
     said += '\n';
   }
   for (const std::string& skipped : setting.graph.skip) said += skipped + '\n';
-  return said + (setting.graph.grow ? "grow\n" : "\n") + said_in(setting.target);
+  return said + (setting.graph.imports ? "imports\n" : "") +
+         (setting.graph.grow ? "grow\n" : "\n") + said_in(setting.target);
 }
 
 }  // namespace tracectl

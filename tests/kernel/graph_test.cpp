@@ -25,6 +25,36 @@ TEST_F(Graphs, OfSeveralRootsMayLieAboveEachOther) {
   EXPECT_EQ(of_deep(3, {{"u::deep"}, {"u::deep_land"}}), nested("deep", 4) + kLanded);
 }
 
+class GraphsByName : public GraphTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(GraphsByName, ShowACallOnceIfItsFunctionIsARoot) {
+  const std::string name = GetParam();
+  Program program("two_names", {});
+  EXPECT_EQ(of(program, {{"u::" + name}, {"u::outer"}}), "outer(" + name + "())");
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, GraphsByName, testing::Values("inner", "other"));
+
+TEST_F(Graphs, ShowFunctionsOfLibrariesOnlyInSingleProcesses) {
+  Program program("graph_deep", {"3"});
+  create("s");
+  Setting set = setting_of(program, {"u::deep_land"});
+  set.graph.imports = true;
+  const Target of_process = set.target;
+  Target with_children = of_process, of_file, of_all;
+  with_children.follow = Follow::children;
+  of_file.executables = {program.path()};
+  of_all.all = true;
+  for (const Target& target : {with_children, of_file, of_all}) {
+    set.target = target;
+    const auto staged = engine->drafts().set("s", {set});
+    ASSERT_FALSE(staged);
+    EXPECT_NE(staged.error().message.find("only in processes of -p PID"), std::string::npos);
+  }
+  set.target = of_process;
+  EXPECT_TRUE(engine->drafts().set("s", {set}));
+}
+
 TEST_F(Graphs, ConditionDecidesWhetherARootOpensAndNotWhatIsBelow) {
   EXPECT_EQ(of_deep(9, {{"u::deep", "graph", "arg0 == 3"}}), nested("deep", 4));
 }

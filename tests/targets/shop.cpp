@@ -1,8 +1,9 @@
 // build: -O2 -g -fno-optimize-sibling-calls -fpatchable-function-entry=5
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Twenty rounds of calls: virtual ones, recursive ones, and of one method from another. uftrace(1) can patch the
-// entries of all functions.
+// Twenty rounds of calls: virtual ones, recursive ones, of one method from another, and of the C library. uftrace(1) can
+// patch the entries of all functions.
+#include <cstdlib>
 #include <vector>
 
 #define CALLED __attribute__((noipa))
@@ -30,7 +31,11 @@ CALLED int sum(const std::vector<Item*>& all, int n) {
 
 CALLED int depth(int n) { return n < 2 ? n : depth(n - 1) + depth(n - 2); }
 
-CALLED int round_of(const std::vector<Item*>& all, int n) { return sum(all, n) + depth(n % 7); }
+CALLED bool is_open() { return std::getenv("SHOP_IS_CLOSED") == nullptr; }
+
+CALLED int round_of(const std::vector<Item*>& all, int n) {
+  return is_open() ? sum(all, n) + depth(n % 7) : 0;
+}
 
 }  // namespace shop
 

@@ -134,8 +134,18 @@ TEST(Wire, AQuestionIsUnderstoodAsItWasAsked) {
                          .most_calls = 3,
                          .grown = {question.pattern},
                          .most = 17,
-                         .unknown_calls = true};
+                         .unknown_calls = true,
+                         .with_imports = true,
+                         .named = {"malloc"}};
   EXPECT_EQ(wire::decode_question(wire::encode(question)), question);
+}
+
+TEST(Wire, ImportsAreNamed) {
+  ProbeMatch match = match_with({});
+  match.imports.assign(kMostReached, "malloc");
+  EXPECT_EQ(must(heard(match)).imports, match.imports);
+  match.imports.emplace_back("one_more");
+  expect_untrue(match);
 }
 
 TEST(Wire, AnErrorIsToldAsItIs) {

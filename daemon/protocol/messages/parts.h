@@ -104,13 +104,15 @@ struct GraphPart {
   std::vector<std::string> only = {};    // patterns of functions; none: all reachable ones
   std::vector<std::string> skip = {};    // globs of functions that are left out
   std::vector<std::string> beside = {};  // patterns of USDT probes that are shown when they fire
-  bool grow = false;                     // stage.grow adds functions; not with `only`
+  bool imports = false;  // the functions of libraries that they call, too; not with `only`
+  bool grow = false;     // stage.grow adds functions; not with `only`
   // What is within a call is shown only if this holds at its end.
   std::optional<std::string> keep_if = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f.optional("only", s.only);
     f.optional("skip", s.skip);
     f.optional("beside", s.beside);
+    f.optional("imports", s.imports);
     f.optional("grow", s.grow);
     f("keep_if", s.keep_if);
   }
