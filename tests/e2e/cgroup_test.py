@@ -20,6 +20,7 @@ UPROBE = 'uprobe::hot_push'
 
 
 MOUNT = cgroups.mount_of_v2()
+NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
 
 class CgroupTest(unittest.TestCase):
@@ -247,15 +248,26 @@ class Cgroups(CgroupTest, support.DaemonTest):
         program.result()
         self.assertEqual(self.counts(), {program.pid: 30})
 
+    def refused_to_nobody(self, *words):
+        """What is said to a user who has no rights."""
+        os.chmod(self.daemon.directory.name, 0o755)
+        done = subprocess.run([*NOBODY, support.TRACECTL, '--socket', self.daemon.socket, *words],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (4, ''), done.stderr)
+        return done.stderr
+
     def test_a_user_is_refused_what_is_armed_for_all_and_not_its_own_file(self):
         path = self.make('a')
-        nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-        self.begin_in(path, *nobody, target('hot'))
-        os.chmod(self.daemon.directory.name, 0o755)
-        listed = subprocess.run([*nobody, support.TRACECTL, '--socket', self.daemon.socket, 'list',
-                                 UPROBE, '--cgroup', path], capture_output=True, text=True)
-        self.assertEqual(listed.returncode, 4, listed.stderr)
-        self.assertIn('is not your file', listed.stderr)
+        self.begin_in(path, *NOBODY, target('hot'))
+        self.assertIn('is not your file', self.refused_to_nobody('list', UPROBE, '--cgroup', path))
+
+    def test_a_user_is_refused_the_processes_of_others(self):
+        path = self.make('a')
+        self.begin_in(path, target('hot'))
+        for words in ['list', UPROBE], ['count', UPROBE, '--for', '1s']:
+            with self.subTest(words=words):
+                said = self.refused_to_nobody(*words, '--cgroup', path)
+                self.assertIn(f'you may trace no process that runs in {path}', said)
 
     def test_one_that_is_empty_waits_for_its_first_program(self):
         path = self.make('a')
