@@ -15,7 +15,7 @@ std::string name_of(const Pattern& pattern) {
 
 std::string name_of(const std::string& probe) {
   const auto pattern = parse_pattern(probe);
-  return printable(pattern ? name_of(*pattern) : probe);
+  return printable(pattern && !pattern->bare ? name_of(*pattern) : probe);
 }
 
 // U+0080 to U+009F in UTF-8, which some terminals obey like control characters below the blank.

@@ -271,7 +271,6 @@ std::string first_rows_text(const ReadReply& reply, size_t most) {
   if (!stacks.text().empty()) text += stacks.text() + '\n';
   if (reply.latencies) text += (text.empty() ? "" : "\n") + latencies_text(*reply.latencies) + '\n';
   text += totals_text(reply);
-  if (reply.phases_us && reply.skew_ns) text += figures_text(*reply.phases_us, *reply.skew_ns);
   return text;
 }
 

@@ -334,7 +334,7 @@ std::string estimate_text(const CommitReply& reply) {
 
 }  // namespace
 
-std::string commit_text(const CommitReply& reply) {
+std::string commit_text(const CommitReply& reply, bool timings) {
   // Only the reply to a dry run has no epoch.
   const std::string begin =
       reply.epoch ? fmt::format("epoch {}: ", reply.epoch) : "nothing was done; there would be ";
@@ -343,17 +343,18 @@ std::string commit_text(const CommitReply& reply) {
                                  reply.added, reply.updated, reply.removed);
   if (reply.lingering)
     text += plural(reply.lingering, "site") + " linger: armed for a while, switched off\n";
-  if (reply.epoch) text += figures_text(reply.phases_us, reply.skew_ns);
+  if (reply.epoch && timings) text += figures_text(reply.phases_us, reply.skew_ns);
   if (!reply.epoch && reply.added) text += estimate_text(reply);
   for (const std::string& note : reply.notes) text += "note: " + note + "\n";
   return text + refusals_text(reply.refused);
 }
 
-std::string switch_text(const SwitchReply& reply) {
+std::string switch_text(const SwitchReply& reply, bool timings) {
   if (reply.sessions == 0) return "nothing to do: it is so already\n";
-  return fmt::format("epoch {}: {}, {}\n", reply.epoch, plural(reply.sessions, "session"),
-                     plural(reply.sites, "site")) +
-         figures_text(reply.phases_us, reply.skew_ns);
+  const std::string text =
+      fmt::format("epoch {}: {}, {}\n", reply.epoch, plural(reply.sessions, "session"),
+                  plural(reply.sites, "site"));
+  return timings ? text + figures_text(reply.phases_us, reply.skew_ns) : text;
 }
 
 std::string status_text(const StatusReply& reply) {

@@ -39,8 +39,9 @@ std::string sessions_text(const protocol::SessionListReply& reply);
 std::string unproven_text(const protocol::UnprovenPart& unproven);
 std::string session_text(const protocol::SessionPart& session);
 std::string info_text(const protocol::ProbeInfoReply& reply);
-std::string commit_text(const protocol::CommitReply& reply);
-std::string switch_text(const protocol::SwitchReply& reply);
+// `timings`: also of the switch's phases, and when each CPU had its first hit.
+std::string commit_text(const protocol::CommitReply& reply, bool timings);
+std::string switch_text(const protocol::SwitchReply& reply, bool timings);
 std::string status_text(const protocol::StatusReply& reply);
 std::string stats_text(const protocol::StatsReply& reply);
 std::string doctor_text(const protocol::DoctorReply& reply);

@@ -64,7 +64,8 @@ Paths mapped(const std::string& object) {
         process ? executable_files(*process) : Result<std::vector<MappedFile>>(process.error());
     if (!files) continue;
     for (const MappedFile& file : *files)
-      if (glob_match(object, fs::path(file.path).filename().string()) && is_elf_file(file.path))
+      if (names_file_name(object, fs::path(file.path).filename().string()) &&
+          is_elf_file(file.path))
         paths.insert(file.path);
   }
   return paths;

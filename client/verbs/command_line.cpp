@@ -28,7 +28,8 @@ void add_common(Grammar grammar, CommonOptions& common) {
   grammar.flag("--end-with-input", common.end_with_input, "take the end of standard input for ^C");
   grammar.flag("--json", common.json, "one JSON document, or one a line when streaming");
   grammar.flag("-q,--quiet", common.quiet, "results only");
-  grammar.flag("-v,--verbose", common.verbose, "log what the embedded engine does");
+  grammar.flag("-v,--verbose", common.verbose,
+               "more: timings of switches, the log of the embedded engine");
 }
 
 Status take_command(CommandLine& line, const CommandLineReader& reader,

@@ -95,6 +95,13 @@ static std::string exit_statuses_text() {
   return text;
 }
 
+// `help VERB...` is `VERB... --help`.
+static std::vector<std::string> asking_for_help(std::vector<std::string> words) {
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
 CommandLineReader::CommandLineReader(CommandLine& line)
     : app_(std::make_unique<CLI::App>("Traces running programs with uprobes and USDT probes.",
                                       "tracectl")),
@@ -103,7 +110,7 @@ CommandLineReader::CommandLineReader(CommandLine& line)
   app_->fallthrough();
   app_->failure_message(usage_text);
   app_->footer(exit_statuses_text());
-  app_->set_version_flag("--version", TRACECTL_VERSION);
+  app_->set_version_flag("-V,--version", TRACECTL_VERSION);
 }
 
 CommandLineReader::~CommandLineReader() = default;
@@ -111,6 +118,7 @@ CommandLineReader::~CommandLineReader() = default;
 Grammar CommandLineReader::grammar() { return {*app_, line_}; }
 
 std::optional<int> CommandLineReader::read(std::vector<std::string> words) {
+  if (!words.empty() && words.front() == "help") words = asking_for_help(std::move(words));
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app_->parse(words);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <algorithm>
-#include <array>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "client/options/duration.h"
@@ -20,22 +17,6 @@
 namespace tracectl {
 namespace {
 
-constexpr std::array kKinds =
-    std::to_array<std::string_view>({"u:", "uprobe:", "ur:", "uretprobe:", "U:", "usdt:"});
-
-// A bare FUNCTION is searched in the main executable, OBJECT:FUNCTION in that object.
-void name_functions(std::vector<std::string>& patterns) {
-  for (std::string& pattern : patterns) {
-    const bool has_kind = std::any_of(kKinds.begin(), kKinds.end(), [&](std::string_view kind) {
-      return pattern.starts_with(kind);
-    });
-    if (has_kind) continue;
-    const size_t colon = pattern.find(':');
-    const bool has_object = colon != std::string::npos && !pattern.substr(colon).starts_with("::");
-    pattern = (has_object ? "uprobe:" : "uprobe::") + pattern;
-  }
-}
-
 // Reports what the sums lack.
 void report_missing(const protocol::ReadReply& read) {
   if (read.dropped_keys)
@@ -52,7 +33,7 @@ class ShowGraph final : public TracingVerb {
   void add_options(Grammar& grammar) override {
     grammar
         .option("FUNCTION", trace_.probes.patterns,
-                "of the main executable, or OBJECT:FUNCTION, or a pattern uprobe:...")
+                "FUNCTION, OBJECT:FUNCTION or uprobe:OBJECT:FUNCTION")
         .required()
         .rewritten(with_whole_object);
     add_target_options(grammar, trace_.probes);
@@ -66,8 +47,6 @@ class ShowGraph final : public TracingVerb {
     if (common.json && !min_duration_.empty())
       return Error{Code::invalid, "--json prints every call: leave --min-duration away"};
     if (auto readable = check_form(common, choice_.form); !readable) return readable;
-    name_functions(trace_.probes.patterns);
-    name_functions(choice_.only);
     if (const auto seconds = parse_duration(min_duration_))
       choice_.min_duration_ns = static_cast<uint64_t>(*seconds * 1e9);
     trace_.graph = choice_;

@@ -399,7 +399,8 @@ int with_trace(const CommonOptions& common, const TraceOptions& options, LiveTra
     LiveTrace trace(common, options, backend, std::move(*target), std::move(*waiter), file);
     if (auto begun = trace.begin(stream); !begun) return fail(begun.error());
     if (options.dry_run) {
-      show<CommitReply>(common, trace.committed(), commit_text);
+      show<CommitReply>(common, trace.committed(),
+                        [](const CommitReply& reply) { return commit_text(reply, false); });
       return kDone;
     }
     report_coverage(common, trace.committed());

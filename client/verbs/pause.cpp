@@ -24,7 +24,8 @@ template <class Request> class SwitchSessions final : public Verb {
   }
   int run(const CommonOptions& common) override {
     const Request request{all_ ? std::nullopt : std::optional(session_)};
-    return ask(common, Backend::Needs::daemon, request, switch_text);
+    return ask(common, Backend::Needs::daemon, request,
+               [&](const SwitchReply& reply) { return switch_text(reply, common.verbose); });
   }
 
  private:
@@ -35,7 +36,8 @@ template <class Request> class SwitchSessions final : public Verb {
 class RestartSession final : public SessionVerb {
  public:
   int run(const CommonOptions& common) override {
-    return ask(common, Backend::Needs::daemon, SessionRestart{session_}, switch_text);
+    return ask(common, Backend::Needs::daemon, SessionRestart{session_},
+               [&](const SwitchReply& reply) { return switch_text(reply, common.verbose); });
   }
 };
 

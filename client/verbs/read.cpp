@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/connection/ask.h"
 #include "client/render/rows.h"
+#include "client/render/text.h"
 #include "client/target/debug_files.h"
 #include "client/verbs/all.h"
 #include "client/verbs/session_verb.h"
@@ -21,7 +22,10 @@ class ReadSession final : public SessionVerb {
       auto rows = backend.call(SessionRead{.session = session_, .clear = clear_});
       if (!rows) return fail(rows.error());
       DebugFiles(common.quiet).complete(*rows);
-      show<ReadReply>(common, *rows, rows_text);
+      show<ReadReply>(common, *rows, [&](const ReadReply& reply) {
+        const bool timings = common.verbose && reply.phases_us && reply.skew_ns;
+        return rows_text(reply) + (timings ? figures_text(*reply.phases_us, *reply.skew_ns) : "");
+      });
       return kDone;
     });
   }

@@ -125,7 +125,8 @@ class SaveSession final : public SessionVerb {
 class DeleteSession final : public SessionVerb {
  public:
   int run(const CommonOptions& common) override {
-    return ask(common, Backend::Needs::daemon, SessionDelete{session_}, switch_text);
+    return ask(common, Backend::Needs::daemon, SessionDelete{session_},
+               [&](const SwitchReply& reply) { return switch_text(reply, common.verbose); });
   }
 };
 

@@ -35,7 +35,8 @@ namespace {
 Option add_patterns(Grammar& grammar, ProbeOptions& probes) {
   return grammar
       .option("PATTERN", probes.patterns,
-              "uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME")
+              "FUNCTION, OBJECT:FUNCTION, uprobe:OBJECT:FUNCTION[+OFFSET] or "
+              "usdt:OBJECT:PROVIDER:NAME")
       .rewritten(with_whole_object);
 }
 

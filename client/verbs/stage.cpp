@@ -170,7 +170,7 @@ class CommitDraft final : public SessionVerb {
                            .strict = strict_,
                            .most_added = most_added(yes_),
                            .dry_run = dry_run_},
-               commit_text);
+               [&](const CommitReply& reply) { return commit_text(reply, common.verbose); });
   }
 
  private:

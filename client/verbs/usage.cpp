@@ -30,6 +30,19 @@ std::string no_such_verb(const CLI::App& verb, const std::string& wrong) {
   return "there is no verb \"" + wrong + '"' + did_you_mean(wrong, names);
 }
 
+// CLI11 says "Could not convert: --pid = 1x".
+std::string no_number(const std::string& what) {
+  const size_t name = what.find(": ") + 2, equals = what.find(" = ", name);
+  return what.substr(name, equals - name) + " takes a number, not \"" + what.substr(equals + 3) +
+         '"';
+}
+
+std::string text_of(const CLI::Error& error) {
+  const std::string what = error.what();
+  const bool is_value = error.get_name() == "ConversionError" && what.find(" = ") != what.npos;
+  return is_value ? no_number(what) : in_lower_case(what);
+}
+
 }  // namespace
 
 std::string words_of(const CLI::App& app) {
@@ -39,7 +52,7 @@ std::string words_of(const CLI::App& app) {
 
 std::string usage_text(const CLI::App* app, const CLI::Error& error) {
   const CLI::App& verb = verb_of(*app);
-  std::string what = in_lower_case(error.what());
+  std::string what = text_of(error);
   const auto rest = app->remaining(true);
   const bool lacks_verb =
       verb.get_require_subcommand_min() > 0 && error.get_name() == "RequiredError";

@@ -188,6 +188,19 @@ void add_once(const std::string& text, std::vector<std::string>& to) {
   if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(text);
 }
 
+// If a bare name is armed in several files, which may be more than was meant.
+void note_files(const Pattern& pattern, Resolution& resolution) {
+  std::vector<std::string> paths;
+  for (const Resolved& part : resolution.parts)
+    if (!part.probes->empty()) add_once(part.object->path(), paths);
+  if (paths.size() < 2) return;
+  std::string text = pattern.function +
+                     " is armed in each file that has it; name one as OBJECT:" + pattern.function +
+                     ": ";
+  for (const std::string& path : paths) text += (&path == &paths.front() ? "" : ", ") + path;
+  resolution.notes.push_back(text);
+}
+
 }  // namespace
 
 size_t Resolution::probe_count() const {
@@ -306,12 +319,30 @@ Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& targe
     if (slice_is_over_) return check_all_read().error();
     resolved_any_ = true;
   }
-  auto resolution = resolve_files(pattern, target, access, returns, below, awaits);
+  auto resolution = pattern.bare ? resolve_bare(pattern, target, access, returns, below, awaits)
+                                 : resolve_files(pattern, target, access, returns, below, awaits);
   if (auto read = check_all_read(); !read) return read.error();
   if (in_slices)
     learned_->resolved.insert_or_assign(
         place, ResolvedBefore{std::move(question), target, awaits, resolution, count_});
   return resolution;
+}
+
+// A bare name is of the main executable if that has such a function.
+Result<Resolution> Resolver::resolve_bare(const Pattern& pattern, const Target& target,
+                                          const Access& access, std::optional<Returns> returns,
+                                          const Below* below, bool awaits) {
+  const MatchCount before = count_;
+  auto in_main = resolve_files(pattern, target, access, std::nullopt, nullptr, false);
+  count_ = before;
+  const bool is_elsewhere = !in_main && in_main.error().code == Code::not_found && !target.all;
+  if (!is_elsewhere) return resolve_files(pattern, target, access, returns, below, awaits);
+  Pattern anywhere = pattern;
+  anywhere.object = "*";
+  auto found = resolve_files(anywhere, target, access, returns, below, awaits);
+  if (!found && found.error().code == Code::not_found) return in_main;
+  if (found && !below) note_files(pattern, *found);
+  return found;
 }
 
 Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target& target,

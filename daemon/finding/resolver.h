@@ -117,6 +117,9 @@ class Resolver {
                                                  std::optional<Returns> returns, const Below* below,
                                                  const MatchBounds& most);
   Result<ProbeMatch> ask(const Object& object, Question& question);
+  Result<Resolution> resolve_bare(const Pattern& pattern, const Target& target,
+                                  const Access& access, std::optional<Returns> returns,
+                                  const Below* below, bool awaits);
   const ResolvedBefore* resolved_before(size_t place, const Question& question,
                                         const Target& target, bool awaits) const;
 

@@ -2,6 +2,7 @@
 #include "daemon/model/pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -139,16 +140,19 @@ Status take_offset(const Source& source, Part& function, uint64_t& offset) {
   return ok();
 }
 
+Result<Pattern> take_function(const Source& source, Part function, Pattern pattern) {
+  if (Status status = take_offset(source, function, pattern.offset); !status) return status.error();
+  if (Status status = check_glob(source, function, "function"); !status) return status.error();
+  pattern.function = function.text;
+  return pattern;
+}
+
 Result<Pattern> parse_function(Source& source, Pattern pattern) {
   auto object = source.object();
   if (!object) return source.error_at_end("a function is missing: uprobe:OBJECT:FUNCTION[+OFFSET]");
   if (Status status = check_object(source, *object); !status) return status.error();
-  Part function = source.rest();
-  if (Status status = take_offset(source, function, pattern.offset); !status) return status.error();
-  if (Status status = check_glob(source, function, "function"); !status) return status.error();
   pattern.object = object->text;
-  pattern.function = function.text;
-  return pattern;
+  return take_function(source, source.rest(), std::move(pattern));
 }
 
 Result<Pattern> parse_usdt(Source& source, Pattern pattern) {
@@ -171,37 +175,91 @@ Result<Pattern> parse_usdt(Source& source, Pattern pattern) {
   return pattern;
 }
 
+template <size_t N>
+bool is_any_of(std::string_view text, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+bool is_of_functions(std::string_view kind) {
+  return is_any_of(kind, std::to_array<std::string_view>({"uprobe", "u", "uretprobe", "ur"}));
+}
+
+bool is_of_usdt(std::string_view kind) {
+  return is_any_of(kind, std::to_array<std::string_view>({"usdt", "U"}));
+}
+
+// Of other tools, which trace the kernel and the machine.
+bool is_of_others(std::string_view kind) {
+  return is_any_of(kind, std::to_array<std::string_view>(
+                             {"kprobe", "kretprobe", "fentry", "fexit", "kfunc", "kretfunc",
+                              "tracepoint", "rawtracepoint", "syscalls", "sched", "profile",
+                              "interval", "software", "hardware", "watchpoint", "iter"}));
+}
+
+Error unknown_kind(const Source& source, std::string_view text, std::string_view kind) {
+  if (is_of_others(kind))
+    return source.error(0, "tracectl traces user programs; for the kernel there are bpftrace -e '" +
+                               shown(text) + " { ... }', perf and trace-cmd");
+  return source.error(0, "unknown kind of probe \"" + shown(kind) +
+                             "\": uprobe (u) traces functions, uretprobe (ur) their returns "
+                             "too, usdt (U) USDT probes");
+}
+
+// What follows OBJECT: in OBJECT:FUNCTION, or FUNCTION alone with its namespaces.
+bool has_single_colon(std::string_view text) {
+  for (size_t at = text.find(':'); at != text.npos; at = text.find(':', at + 2))
+    if (!text.substr(at).starts_with("::")) return true;
+  return false;
+}
+
+// OBJECT:FUNCTION or FUNCTION.
+Result<Pattern> parse_short(Source& source, std::string_view text, Pattern pattern) {
+  Source whole{text};
+  const auto object = source.object();
+  const std::string_view function = source.rest().text;
+  pattern.bare = !object || function.starts_with(':');
+  if (pattern.bare) return take_function(whole, Part{text, 0}, std::move(pattern));
+  if (is_of_others(object->text) || has_single_colon(function))
+    return unknown_kind(whole, text, object->text);
+  if (Status status = check_object(whole, *object); !status) return status.error();
+  pattern.object = object->text;
+  return take_function(whole, source.rest(), std::move(pattern));
+}
+
 }  // namespace
 
 Result<Pattern> parse_pattern(std::string_view text, Scope scope) {
   Source source{text};
   if (Status status = check_characters(source, text); !status) return status.error();
-  auto kind = source.part();
-  if (!kind) {
-    return source.error_at_end(
-        "this is not a pattern: uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME");
-  }
   Pattern pattern;
   pattern.scope = scope;
-  if (kind->text == "uprobe" || kind->text == "u" || kind->text == "uretprobe" ||
-      kind->text == "ur")
-    return parse_function(source, std::move(pattern));
+  const auto kind = source.part();
+  if (kind && is_of_functions(kind->text)) return parse_function(source, std::move(pattern));
+  if (!kind || !is_of_usdt(kind->text)) {
+    Source again{text};
+    return parse_short(again, text, std::move(pattern));
+  }
   pattern.kind = ProbeKind::usdt;
-  if (kind->text == "usdt" || kind->text == "U") return parse_usdt(source, std::move(pattern));
-  return source.error(0, "unknown kind of probe \"" + shown(kind->text) +
-                             "\": uprobe (u) traces functions, uretprobe (ur) their returns "
-                             "too, usdt (U) USDT probes");
+  return parse_usdt(source, std::move(pattern));
 }
 
 std::string to_string(const Pattern& pattern) {
   if (pattern.kind == ProbeKind::usdt) {
     return "usdt:" + pattern.object + ":" + pattern.provider + ":" + pattern.name;
   }
-  std::string text = "uprobe:" + pattern.object + ":" + pattern.function;
+  std::string text = pattern.bare ? "" : "uprobe:" + pattern.object + ":";
+  text += pattern.function;
   // A name that itself ends like an offset (f+1) needs an offset after it to be parsed again.
   bool ambiguous = find_offset(pattern.function).has_value();
   if (pattern.offset || ambiguous) text += "+" + std::to_string(pattern.offset);
   return text;
+}
+
+bool names_file_name(std::string_view object, std::string_view file_name) {
+  if (glob_match(object, file_name)) return true;
+  if (is_glob(object) || !file_name.starts_with(object)) return false;
+  const std::string_view version = file_name.substr(object.size());
+  return version.starts_with(".so") || (object.ends_with(".so") && version.starts_with('.'));
 }
 
 std::optional<uint64_t> address_in(const Pattern& pattern) {

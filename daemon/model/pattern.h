@@ -17,7 +17,7 @@ constexpr ProbeKind last_of(ProbeKind) { return ProbeKind::usdt; }
 enum class Scope { local, global };
 constexpr Scope last_of(Scope) { return Scope::global; }
 
-// uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME.
+// uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME. Short for a function: OBJECT:FUNCTION, or a bare FUNCTION.
 struct Pattern {
   ProbeKind kind = ProbeKind::function;
   std::string object;    // absolute path, glob over base names, or empty: the main executable
@@ -26,6 +26,8 @@ struct Pattern {
   std::string provider;  // glob; USDT only
   std::string name;      // glob; USDT only
   Scope scope = Scope::local;
+  // A bare FUNCTION: of the main executable; if that has none, of whatever the processes map.
+  bool bare = false;
 
   bool operator==(const Pattern&) const = default;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -36,18 +38,23 @@ struct Pattern {
     f("provider", s.provider);
     f("name", s.name);
     f("scope", s.scope);
+    f("bare", s.bare);
   }
 };
 
 // Parses the grammar of tracectl-patterns(7). The error has a spot for the caret.
 Result<Pattern> parse_pattern(std::string_view text, Scope scope = Scope::local);
 
-// The canonical long form; parse_pattern(to_string(p)) == p for the same scope.
+// The canonical form, which is the long one unless the pattern is bare; parse_pattern(to_string(p)) == p for the same
+// scope.
 std::string to_string(const Pattern& pattern);
 
 // Supports `*`, `?`, `[...]` with ranges, and `!` or `^` for negation. The whole text must match.
 bool glob_match(std::string_view glob, std::string_view text);
 bool is_glob(std::string_view text);
+
+// Whether OBJECT, a glob or a name, names files of this name, without directories: `libc` and `libc.so` name libc.so.6.
+bool names_file_name(std::string_view object, std::string_view file_name);
 
 // The address in the file, with the offset, if FUNCTION is one: 0x and hexadecimal digits.
 std::optional<uint64_t> address_in(const Pattern& pattern);

@@ -118,14 +118,12 @@ class Functions {
   }
 
   std::string parameters() const {
-    if (!wants_demangled(pattern_)) return {};
+    if (pattern_.function.find('(') == std::string::npos) return {};
+    const std::string function = without_parameters(pattern_.function);
     for (const Function& one : all_) {
-      const auto name = demangle(one.name);
-      if (name && (glob_match(pattern_.function, without_parameters(*name)) ||
-                   glob_match("* " + pattern_.function, without_parameters(*name))))
-        return "the whole name must fit, which is " + *name +
-               ": put * at the end, or at the "
-               "beginning if a result's type is there";
+      const auto name = demangle_name(one.name);
+      if (name && glob_match(function, *name))
+        return "the file has " + demangle(one.name).value_or(*name) + ": leave the parameters away";
     }
     return {};
   }

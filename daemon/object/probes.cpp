@@ -274,9 +274,7 @@ class FunctionFinder {
 
   void add_unknown_call(const Function& part, const FunctionBytes& code, const IndirectCall& call) {
     const uint64_t within = call.address - part.address;
-    Pattern exact = pattern_;
-    exact.object = object_->path();
-    exact.function = part.name;
+    Pattern exact = exactly(part);
     exact.offset = within;
     const std::string name = to_string(exact);
     const auto placed = place(code.at(part.address), within, nops_);
@@ -303,12 +301,16 @@ class FunctionFinder {
     match_.refused.push_back({name_of(function), function.offset, std::nullopt, why});
   }
 
-  std::string name_of(const Function& function) const {
+  // The pattern that names this function of the file alone.
+  Pattern exactly(const Function& function) const {
     Pattern exact = pattern_;
+    exact.bare = false;
     exact.object = object_->path();
     exact.function = function.name;
-    return to_string(exact);
+    return exact;
   }
+
+  std::string name_of(const Function& function) const { return to_string(exactly(function)); }
 
   // `named`: the function that the probe is named after.
   void add(const Function& function, const Function& named) {
@@ -553,6 +555,7 @@ ProbeMatch explained(ProbeMatch match, const ObjectFile& object, const Pattern& 
 ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern& pattern,
                    std::optional<Returns> returns, const Nops& nops) {
   Pattern exact = pattern;
+  exact.bare = false;
   exact.object = object->path();
   const auto function = object->elf().function_at(address);
   if (!function) {
@@ -567,22 +570,35 @@ ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern&
   return FunctionFinder(object, exact, returns, nops).run_in(*function);
 }
 
+bool has_parameters(std::string_view function) { return function.find('(') != function.npos; }
+
+// A function of C++ in no namespace, by its name without parameters.
+bool names_global_function(const Pattern& pattern, const std::string& symbol) {
+  return symbol.starts_with("_Z" + std::to_string(pattern.function.size()) + pattern.function) &&
+         pattern.function == demangle_name(symbol);
+}
+
 bool fits_object(const std::string& object, const std::string& path) {
   if (object.empty() || object == path) return true;
-  return glob_match(object, std::string_view(path).substr(path.rfind('/') + 1));
+  return names_file_name(object, std::string_view(path).substr(path.rfind('/') + 1));
 }
 
 }  // namespace
 
 bool names_function(const Pattern& pattern, const std::string& symbol) {
   if (pattern.function == symbol) return true;
-  if (!wants_demangled(pattern)) return glob_match(pattern.function, symbol);
-  return glob_match(pattern.function, demangle(symbol).value_or(symbol));
+  if (!wants_demangled(pattern))
+    return glob_match(pattern.function, symbol) || names_global_function(pattern, symbol);
+  if (glob_match(pattern.function, demangle(symbol).value_or(symbol))) return true;
+  if (has_parameters(pattern.function)) return false;
+  const auto name = demangle_name(symbol);
+  return name && glob_match(pattern.function, *name);
 }
 
 bool names_probe(const Pattern& pattern, const std::string& probe_name) {
   const auto probe = parse_pattern(probe_name);
-  if (!probe || probe->kind != pattern.kind || !fits_object(pattern.object, probe->object))
+  if (!probe || probe->bare || probe->kind != pattern.kind ||
+      !fits_object(pattern.object, probe->object))
     return false;
   if (pattern.kind == ProbeKind::usdt)
     return glob_match(pattern.provider, probe->provider) &&

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <map>
 
@@ -19,7 +20,7 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 bool is_named(const std::string& object, const std::string& path) {
-  return is_path(object) ? path == object : glob_match(object, last_part(path));
+  return is_path(object) ? path == object : names_file_name(object, last_part(path));
 }
 
 // A path is taken literally.
@@ -43,8 +44,13 @@ void add_by_links(PathLookup lookup, const std::vector<MappedFile>& files,
 
 Result<MappedFile> main_executable(const Process& process, const std::vector<MappedFile>& files) {
   struct stat status {};
-  if (::stat(process.proc_path("exe").c_str(), &status) != 0)
-    return Error::from_errno("executable of process " + std::to_string(process.pid()));
+  const bool found = ::stat(process.proc_path("exe").c_str(), &status) == 0;
+  if (!found && errno == ENOENT && files.empty())
+    return Error{Code::not_found,
+                 "process " + std::to_string(process.pid()) +
+                     " is a kernel thread, or is ending: it runs no user code",
+                 "target"};
+  if (!found) return Error::from_errno("executable of process " + std::to_string(process.pid()));
   for (const MappedFile& file : files)
     if (file.inode == status.st_ino) return file;
   return Error{Code::not_found, "process " + std::to_string(process.pid()) +

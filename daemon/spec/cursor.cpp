@@ -35,15 +35,12 @@ Unescaped unescape(std::string_view text) {
   }
 }
 
-// The same time in nanoseconds, if the unit is one of time: the remedy in an error message.
-std::string in_nanoseconds(uint64_t value, std::string_view unit) {
-  const uint64_t factor = unit == "s"    ? 1'000'000'000
-                          : unit == "ms" ? 1'000'000
-                          : unit == "us" ? 1'000
-                          : unit == "ns" ? 1
-                                         : 0;
-  if (factor == 0 || value > UINT64_MAX / factor) return {};
-  return "; times are in nanoseconds: " + std::to_string(value * factor);
+// Nanoseconds in a unit of time; 0: it is none.
+uint64_t nanoseconds_in(std::string_view unit) {
+  if (unit == "ns") return 1;
+  if (unit == "us") return 1'000;
+  if (unit == "ms") return 1'000'000;
+  return unit == "s" ? 1'000'000'000 : 0;
 }
 
 }  // namespace
@@ -82,12 +79,13 @@ Result<uint64_t> Cursor::integer(const std::string& what) {
   uint64_t value = 0;
   const char* end = digits.data() + digits.size();
   auto [behind, failed] = std::from_chars(digits.data(), end, value, hex ? 16 : 10);
-  if (failed == std::errc::result_out_of_range)
+  const uint64_t factor = behind == end || hex ? 1 : nanoseconds_in({behind, end});
+  if (failed == std::errc::result_out_of_range || (factor && value > UINT64_MAX / factor))
     return error(token, "an integer has 64 bits at most");
-  if (failed != std::errc{} || behind != end)
-    return error(token, "\"" + std::string{token.text} + "\" is no integer" +
-                            in_nanoseconds(value, std::string_view{behind, end}));
-  return value;
+  if (failed != std::errc{} || factor == 0 || (hex && behind != end))
+    return error(
+        token, "\"" + std::string{token.text} + "\" is no integer, and no time in ns, us, ms or s");
+  return value * factor;
 }
 
 Result<int64_t> Cursor::signed_integer(const std::string& what) {

@@ -37,6 +37,7 @@ class Cursor {
 
   // `what` names what is expected here: "a comma and the most bytes".
   Status expect(Token::Kind kind, const std::string& what);
+  // Also a time, `10us`, which is its nanoseconds.
   Result<uint64_t> integer(const std::string& what);
   Result<int64_t> signed_integer(const std::string& what);
   // The text between the quotes, at most `most_bytes` long.

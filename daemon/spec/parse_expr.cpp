@@ -280,8 +280,10 @@ class ExprParser {
   Error missing() const { return cursor_.unexpected("a value (" + std::string{kWords} + ")"); }
 
   Error unknown(const Token& token) const {
-    return cursor_.error(token, "unknown name \"" + std::string{token.text} + "\": " + kWords +
-                                    did_you_mean(token.text, names_));
+    const std::string name{token.text}, near = did_you_mean(name, names_);
+    const std::string of_argument = "; an argument by its name is arg." + name;
+    return cursor_.error(
+        token, "unknown name \"" + name + "\": " + kWords + (near.empty() ? of_argument : near));
   }
 
   Cursor& cursor_;

@@ -37,7 +37,7 @@ class Usage(unittest.TestCase):
                 (['stage', 's', 'sett', 'u::f'], 'there is no verb "sett"; did you mean "set"?',
                  ' stage'),
                 ([], 'a subcommand is required', ''),
-                (['trace', 'u::f', '-p', 'x'], 'could not convert: --pid = x', ' trace'),
+                (['trace', 'u::f', '-p', 'x'], '--pid takes a number, not "x"', ' trace'),
                 (['hist', 'u::f'], '--of is required', ' hist'),
                 (['count', 'u::f', '-n', '-1'], '--rows', ' count'),
                 (['session', 'show'], 'NAME is required', ' session show')):
@@ -46,6 +46,17 @@ class Usage(unittest.TestCase):
                 self.assertEqual(done.returncode, 2)
                 self.assertTrue(done.stderr.startswith(f'tracectl: {what}'), done.stderr)
                 self.assertTrue(done.stderr.endswith(f'; see tracectl{see} --help\n'), done.stderr)
+
+    def test_help_and_version_are_asked_for_as_elsewhere(self):
+        self.assertEqual(run('help', 'session', 'new').stdout, run('session', 'new', '--help').stdout)
+        self.assertEqual(run('help').stdout, run('--help').stdout)
+        self.assertEqual(run('-V').stdout, run('--version').stdout)
+
+    @support.needs_root
+    def test_a_kernel_thread_runs_no_user_code(self):
+        done = run('--embedded', 'count', 'u::*', '-p', '2')
+        self.assertEqual(done.returncode, 6)
+        self.assertIn('process 2 is a kernel thread', done.stderr)
 
     def test_what_would_have_no_effect_is_refused(self):
         for words, what in (
@@ -216,11 +227,13 @@ class Work(support.DaemonTest):
         self.assertEqual(set(cleared['phases_us']), set(done['phases_us']))
         self.assertEqual(d.json('read', 'mine')['total_hits'], 0)
         self.assertNotIn('microseconds:', d.run('read', 'mine').stdout)
-        self.assertIn('\nmicroseconds: stage ', d.run('read', 'mine', '--clear').stdout)
+        self.assertNotIn('microseconds:', d.run('read', 'mine', '--clear').stdout)
+        self.assertIn('\nmicroseconds: stage ', d.run('read', 'mine', '--clear', '-v').stdout)
         d.json('stage', 'mine', 'remove', 'uprobe::f000*')
         self.assertEqual(d.json('commit', 'mine')['removed'], 10)
         self.assertEqual(support.text_differs(program.pid, target('counters')), 0)
-        deleted = d.run('session', 'delete', 'mine')
+        self.assertRegex(d.run('pause', 'mine').stdout, r'^epoch \d+: 1 session, 0 sites\n$')
+        deleted = d.run('session', 'delete', 'mine', '-v')
         self.assertEqual(deleted.returncode, 0)
         self.assertRegex(deleted.stdout, r'^epoch \d+: 1 session, 0 sites\nmicroseconds: stage ')
         self.assertEqual(d.run('session', 'show', 'mine').returncode, 1)

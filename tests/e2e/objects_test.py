@@ -74,7 +74,7 @@ class Objects(support.DaemonTest):
         self.addCleanup(program.end)
         command = [support.TRACECTL, '--socket', self.daemon.socket, 'count', 'usdt:mapped_*:hot:*', '-a']
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as counting:
-            support.wait_until(lambda: self.daemon.json('status')['sites'] == 3, 'the probes to be armed')
+            self.assertIn('tracing 3 probes', counting.stderr.readline())
             program.send('by_sdt 100')
             program.result()
             counting.send_signal(signal.SIGINT)
@@ -82,6 +82,34 @@ class Objects(support.DaemonTest):
         self.assertRegex(counted, rf'100  usdt:{path}:hot:sdt')
         done = self.daemon.run('count', 'usdt:mapped_*:hot:none', '-a')
         self.assertEqual(done.returncode, NO_MATCH, done.stderr)
+
+    def counted(self, *words):
+        counted = self.daemon.json('count', *words, '--', target('forker'), 'child', '3')
+        return {row['probe']: row['count'] for row in counted['rows']}
+
+    def test_functions_by_their_names(self):
+        own = {f'uprobe:{target("forker")}:work': 3}
+        for pattern in 'work', 'wor?', 'forker:work', target('forker') + ':work':
+            self.assertEqual(self.counted(pattern), own)
+
+    def test_a_bare_name_is_of_a_library_if_the_program_has_no_such_function(self):
+        counted = self.counted('strtoull')
+        self.assertRegex(' '.join(counted), r'^uprobe:/\S*/libc\.so\.6:strtoull$')
+        self.assertGreater(sum(counted.values()), 0)
+        self.assertEqual(self.counted('libc:strtoull'), counted)
+        said = self.daemon.run('count', 'strlen', '--', target('forker'), 'child', '3').stderr
+        self.assertRegex(said, r'strlen is armed in each file that has it; name one as OBJECT:strlen: /.*libc\.so\.6')
+
+    def test_a_name_of_cxx_fits_without_parameters(self):
+        path = target('shop')
+        for pattern in 'shop::depth', 'u::shop::depth', f'{path}:shop::dep?h':
+            counted = self.daemon.json('count', pattern, '--', path)
+            self.assertEqual([row['probe'] for row in counted['rows']], [f'uprobe:{path}:_ZN4shop5depthEi'])
+
+    def test_a_bare_name_that_nothing_has(self):
+        done = self.daemon.run('count', 'wrok', '--', target('forker'), 'child', '3')
+        self.assertEqual(done.returncode, NO_MATCH)
+        self.assertIn('did you mean "work"', done.stderr)
 
     def address_of(self, path, function):
         symbols = subprocess.run(['nm', path], capture_output=True, text=True, check=True).stdout

@@ -93,8 +93,9 @@ TEST(Pattern, OperatorPlusIsANameNotAnOffset) {
 }
 
 TEST(Pattern, CanonicalTextReadsBackAsTheSamePattern) {
-  for (const char* text : {"u:/a/b:f", "u::f+0x10", "u:lib*:A::b(int)", "U::p:n__x",
-                           "U:/a:p*:[a-c]?", "u::operator+", "u::f+1+0"}) {
+  for (const char* text :
+       {"u:/a/b:f", "u::f+0x10", "u:lib*:A::b(int)", "U::p:n__x", "U:/a:p*:[a-c]?", "u::operator+",
+        "u::f+1+0", "f", "f+3", "f+1+0", "A::b(int)"}) {
     Pattern pattern = parsed_pattern(text);
     EXPECT_EQ(parsed_pattern(to_string(pattern)), pattern) << text;
   }
@@ -103,14 +104,52 @@ TEST(Pattern, CanonicalTextReadsBackAsTheSamePattern) {
 }
 
 TEST(Pattern, UnknownKindIsNamed) {
-  EXPECT_EQ(refusal_of_pattern("kprobe:/a:f", 0),
-            "unknown kind of probe \"kprobe\": uprobe (u) traces functions, uretprobe (ur) their "
+  EXPECT_EQ(refusal_of_pattern("ubrobe:/a:f", 0),
+            "unknown kind of probe \"ubrobe\": uprobe (u) traces functions, uretprobe (ur) their "
             "returns too, usdt (U) USDT probes");
   EXPECT_EQ(to_string(parsed_pattern("ur:/a:f")), "uprobe:/a:f");
 }
 
+TEST(Pattern, ProbesOfTheKernelAreLeftToOtherTools) {
+  for (const char* text : {"kprobe:vfs_read", "tracepoint:sched:sched_switch", "profile:hz:99"}) {
+    const std::string refusal = refusal_of_pattern(text, 0);
+    EXPECT_NE(refusal.find("traces user programs"), std::string::npos);
+    EXPECT_NE(refusal.find(std::string("bpftrace -e '") + text), std::string::npos);
+  }
+}
+
+TEST(Pattern, BareNameIsAFunction) {
+  for (const char* name : {"malloc", "mall*", "demo::run_round", "demo::run_round()", "operator+",
+                           "main.(*T).Close", "github.com/x/y.Func", "kprobe"}) {
+    const Pattern pattern = parsed_pattern(name);
+    EXPECT_TRUE(pattern.bare);
+    EXPECT_EQ(pattern.object, "");
+    EXPECT_EQ(pattern.function, name);
+    EXPECT_EQ(to_string(pattern), name);
+  }
+  EXPECT_EQ(parsed_pattern("malloc+4").offset, 4u);
+  EXPECT_FALSE(parsed_pattern("u::malloc").bare);
+}
+
+TEST(Pattern, ObjectBeforeAFunctionNeedsNoKind) {
+  for (const char* text :
+       {"libc:malloc", "/usr/bin/a:main", "lib*:demo::run_round(int)", "/memfd:jit:f+8"}) {
+    const Pattern pattern = parsed_pattern(text);
+    EXPECT_EQ(pattern, parsed_pattern("uprobe:" + std::string(text))) << text;
+    EXPECT_FALSE(pattern.bare);
+  }
+}
+
+TEST(Pattern, NameOfALibraryStandsForItsVersions) {
+  EXPECT_TRUE(names_file_name("libc", "libc.so.6"));
+  EXPECT_TRUE(names_file_name("libc.so", "libc.so.6"));
+  EXPECT_TRUE(names_file_name("libc", "libc"));
+  EXPECT_FALSE(names_file_name("libc", "libcrypt.so.1"));
+  EXPECT_FALSE(names_file_name("lib*c", "libc.so.6"));
+}
+
 TEST(Pattern, MissingAndEmptyPartsAreShownWhereTheyShouldBe) {
-  EXPECT_NE(refusal_of_pattern("malloc", 6).find("not a pattern"), std::string::npos);
+  EXPECT_EQ(refusal_of_pattern("", 0), "the function is empty");
   EXPECT_NE(refusal_of_pattern("u:malloc", 8).find("a function is missing"), std::string::npos);
   EXPECT_EQ(refusal_of_pattern("u:/a:", 5), "the function is empty");
   EXPECT_EQ(refusal_of_pattern("u:/a:+5", 5), "the function is empty");
