@@ -35,7 +35,7 @@ class ExitStatus(support.DaemonTest):
     def test_object_that_is_not_mapped(self):
         program = self.program('cxx_names')
         pid = str(program.pid)
-        self.refused(NOT_THERE, ['list', 'u:libc:malloc', '-p', pid], 'libc.so.6', 'try libc*')
+        self.refused(NOT_THERE, ['list', 'u:lib:malloc', '-p', pid], 'libc.so.6', 'try lib*')
         self.refused(NOT_THERE, ['count', 'u:/no/such:f', '-p', pid, '--for', '200ms'], '/no/such')
 
     def test_target_that_is_not_there(self):

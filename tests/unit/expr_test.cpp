@@ -53,6 +53,14 @@ TEST(Expr, IntegersAreDecimalOrHex) {
   expect_refused("-0x8000000000000001", 0, "below the least");
 }
 
+TEST(Expr, TimesAreNanoseconds) {
+  EXPECT_EQ(canonical("duration > 10us"), canonical("duration > 10000"));
+  EXPECT_EQ(canonical("1ns + 2ms + 3s"), canonical("1 + 2000000 + 3000000000"));
+  expect_refused("1m", 0, "no time in ns, us, ms or s");
+  expect_refused("0x1ns", 0, "is no integer");
+  expect_refused("18446744074s", 0, "64 bits at most");
+}
+
 TEST(Expr, TextsHaveEscapes) {
   EXPECT_EQ(parsed_expr(R"(comm == "a\"\\\n\t\x7f")").children[1].text, "a\"\\\n\t\x7f");
   EXPECT_EQ(canonical(R"(comm == "\x41\x0a\xFF")"), R"(comm == "A\n\xff")");
