@@ -9,14 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 namespace tracectl {
 namespace {
 
 constexpr uint64_t kMostUnpackedBytes = 64 << 20;
+constexpr uint64_t kMostDebugBytes = 1 << 30;  // of debug sections, unpacked
 
 std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
@@ -143,10 +146,36 @@ std::optional<ElfImage> packed_in(const ElfImage& image, const std::string& path
   return std::move(*found);
 }
 
+// ---- checks before libdw reads a file ----
+
+uint64_t unpacked_bytes(Elf_Scn* section, const GElf_Shdr& header) {
+  GElf_Chdr packed;
+  if ((header.sh_flags & SHF_COMPRESSED) && gelf_getchdr(section, &packed))
+    return std::max<uint64_t>(packed.ch_size, header.sh_size);
+  return header.sh_size;
+}
+
+// The size of the debug sections; none if one is of the old compressed kind.
+std::optional<uint64_t> debug_bytes(const ElfImage& image) {
+  size_t names = 0;
+  uint64_t all = 0;
+  if (elf_getshdrstrndx(image.elf(), &names) != 0) return std::nullopt;
+  for (Elf_Scn* at = elf_nextscn(image.elf(), nullptr); at; at = elf_nextscn(image.elf(), at)) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(at, &header)) return std::nullopt;
+    const char* name = elf_strptr(image.elf(), names, header.sh_name);
+    if (!name) continue;
+    if (std::string_view(name).starts_with(".zdebug")) return std::nullopt;
+    if (header.sh_type != SHT_NOBITS && std::string_view(name).starts_with(".debug"))
+      all += std::min(unpacked_bytes(at, header), kMostDebugBytes + 1);
+  }
+  return all;
+}
+
 }  // namespace
 
 void open_debug_files_by(std::function<Fd(const std::string& path)> opener) {
-  opener_of_process() = std::move(opener);
+  opener_of_process() = opener ? std::move(opener) : open_here;
 }
 
 std::vector<ElfImage> open_debug_files(const ElfImage& image, const std::string& path,
@@ -171,6 +200,17 @@ std::optional<ElfImage> open_common_file(const ElfImage& image, const std::strin
   if (!found || found->build_id() != hex_of(std::span(*bytes).subspan(length + 1)))
     return std::nullopt;
   return found;
+}
+
+std::optional<ElfImage> open_split_file(const std::string& path) {
+  auto image = open_image(path);
+  if (!image || !may_read_debug_info(*image)) return std::nullopt;
+  return image;
+}
+
+bool may_read_debug_info(const ElfImage& image) {
+  const auto bytes = debug_bytes(image);
+  return bytes && *bytes <= kMostDebugBytes;
 }
 
 }  // namespace tracectl

@@ -4,9 +4,8 @@
 // when a function in it is first needed: ten thousand functions of a file cost one pass over it,
 // and one function costs the list of units and one of them.
 //
-// Not read: the .dwo files of split units (their functions are unknown here), and compressed
-// sections of the old kind (.zdebug_info). libdw would open files by names in the file, which is
-// untrusted, so it is given no reason to.
+// Not read: compressed sections of the old kind (.zdebug_info). libdw would open files by names in
+// the file, which is untrusted, so it is given no reason to.
 #pragma once
 
 #include <cstdint>
@@ -18,49 +17,65 @@
 
 #include "daemon/object/die.h"
 #include "daemon/object/elf_image.h"
+#include "daemon/object/split_units.h"
 
 namespace tracectl {
+
+// An entry of a function or a unit.
+struct CodeEntry {
+  dwarf::Die die;
+  uint64_t base = 0;  // libdw counts the entry's addresses from here (split_units.h)
+};
+
+// A unit: its entries, and where its lines are found.
+struct UnitEntries {
+  CodeEntry entries;
+  dwarf::Die lines;
+};
 
 class DebugInfo {
  public:
   // None if there is none that can be read. Common types that dwz has moved to another file are
   // searched for under `debug_root`/.dwz; without that file nothing is certain, so there is none.
-  static std::optional<DebugInfo> open(ElfImage image, const std::string& debug_root);
+  // `program`: the path of the file whose debug information it is, to find split units.
+  static std::optional<DebugInfo> open(ElfImage image, const std::string& program,
+                                       const std::string& debug_root);
 
   // The functions whose code begins at the address: several if a linker has folded equal ones.
-  std::vector<dwarf::Die> functions_at(uint64_t address);
+  std::vector<CodeEntry> functions_at(uint64_t address);
 
   // The unit with the code at the address.
-  std::optional<dwarf::Die> unit_at(uint64_t address) const;
+  std::optional<UnitEntries> unit_at(uint64_t address);
 
  private:
-  struct End {
-    void operator()(Dwarf* dwarf) const { ::dwarf_end(dwarf); }
-  };
-  using DwarfPtr = std::unique_ptr<Dwarf, End>;
-
   struct Unit {
     dwarf::Die die;
-    bool indexed = false;
+    std::optional<size_t> split = {};  // its number, if the entries are elsewhere
+    std::optional<CodeEntry> entries = {};
+    bool opened = false, indexed = false;
   };
   struct Range {
     uint64_t start = 0, end = 0;
     size_t unit = 0;
   };
 
+  explicit DebugInfo(const std::string& program) : split_(program) {}
+
   bool list_units();
   bool add_ranges(size_t unit);
+  const std::optional<CodeEntry>& open(Unit& unit);
   void index(Unit& unit);
-  bool index_below(const dwarf::Die& parent, int depth);
-  void add_function(const dwarf::Die& die);
+  bool index_below(const CodeEntry& parent, int depth);
+  void add_function(const CodeEntry& entry);
 
   // Declared in this order because the later ones use the earlier ones.
   std::unique_ptr<ElfImage> common_image_, image_;
   DwarfPtr common_, dwarf_;
+  SplitUnits split_;
 
   std::vector<Unit> units_;
   std::vector<Range> ranges_;  // by start
-  std::unordered_multimap<uint64_t, dwarf::Die> functions_;
+  std::unordered_multimap<uint64_t, CodeEntry> functions_;
   uint64_t entries_seen_ = 0;
 };
 

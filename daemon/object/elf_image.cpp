@@ -136,6 +136,13 @@ std::optional<std::vector<uint8_t>> ElfImage::section_bytes(std::string_view nam
   return std::vector<uint8_t>(bytes, bytes + data->d_size);
 }
 
+std::optional<std::vector<uint8_t>> ElfImage::unpacked_bytes(std::string_view name) const {
+  const auto found = find_section(name);
+  const bool is_packed = found && (found->second.sh_flags & SHF_COMPRESSED);
+  if (is_packed && elf_compress(found->first, 0, 0) < 0) return std::nullopt;
+  return section_bytes(name);  // as libelf has it now
+}
+
 std::string ElfImage::build_id() const {
   const auto bytes = section_bytes(".note.gnu.build-id");
   constexpr size_t kHeader = 16;  // three words and the owner "GNU\0"

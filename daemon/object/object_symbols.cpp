@@ -22,7 +22,7 @@ DebugInfo* ObjectSymbols::debug_info() {
   if (!looked_for_debug_info_) {
     looked_for_debug_info_ = true;
     if (auto image = elf_.open_debug_info())
-      debug_info_ = DebugInfo::open(std::move(*image), elf_.debug_root());
+      debug_info_ = DebugInfo::open(std::move(*image), elf_.path(), elf_.debug_root());
   }
   return debug_info_ ? &*debug_info_ : nullptr;
 }

@@ -44,10 +44,11 @@ bool has_linkage_name(const Die& function, const std::string& symbol) {
   return text ? symbol == text : symbol == dwarf::name_of(function);
 }
 
-std::optional<Die> choose(const std::vector<Die>& functions, const std::string& symbol) {
+std::optional<CodeEntry> choose(const std::vector<CodeEntry>& functions,
+                                const std::string& symbol) {
   if (functions.size() == 1) return functions.front();
-  for (const Die& one : functions)
-    if (has_linkage_name(one, symbol)) return one;
+  for (const CodeEntry& one : functions)
+    if (has_linkage_name(one.die, symbol)) return one;
   return std::nullopt;
 }
 
@@ -251,6 +252,7 @@ class ParameterReading {
 struct Known {
   Die die;
   bool is_cxx;
+  uint64_t base;  // from which its entry counts addresses
 };
 
 // ---- the result ----
@@ -328,7 +330,7 @@ struct FunctionParameters::Impl {
 
 FunctionParameters::FunctionParameters(const ElfFile& file) : impl_(std::make_unique<Impl>()) {
   if (auto image = file.open_debug_info())
-    impl_->info = DebugInfo::open(std::move(*image), file.debug_root());
+    impl_->info = DebugInfo::open(std::move(*image), file.path(), file.debug_root());
 }
 FunctionParameters::FunctionParameters(FunctionParameters&&) noexcept = default;
 FunctionParameters& FunctionParameters::operator=(FunctionParameters&&) noexcept = default;
@@ -337,17 +339,17 @@ FunctionParameters::~FunctionParameters() = default;
 std::optional<Known> FunctionParameters::Impl::find(const Function& function) {
   if (!info || !keeps_convention(function.name)) return std::nullopt;
   const auto found = choose(info->functions_at(function.address), function.name);
-  if (!found || !has_usual_convention(*found)) return std::nullopt;
-  const Language language = language_of(*found);
+  if (!found || !has_usual_convention(found->die)) return std::nullopt;
+  const Language language = language_of(found->die);
   if (language == Language::other) return std::nullopt;
-  return Known{*found, language == Language::cxx};
+  return Known{found->die, language == Language::cxx, found->base};
 }
 
 std::optional<Die> FunctionParameters::Impl::find_go(const Function& function) {
   if (!info) return std::nullopt;
   const auto found = info->functions_at(function.address);
-  if (found.size() != 1 || !is_in_go(found.front())) return std::nullopt;
-  return found.front();
+  if (found.size() != 1 || !is_in_go(found.front().die)) return std::nullopt;
+  return found.front().die;
 }
 
 std::optional<Arguments> FunctionParameters::of_go(const Function& function) {
@@ -364,7 +366,8 @@ Argument FunctionParameters::result_of_go(const Function& function) {
 std::optional<Arguments> FunctionParameters::of(const Function& function) {
   const auto known = impl_->find(function);
   if (!known) return std::nullopt;
-  return ParameterReading(known->die, function.address, known->is_cxx, impl_->types).run();
+  return ParameterReading(known->die, function.address - known->base, known->is_cxx, impl_->types)
+      .run();
 }
 
 Argument FunctionParameters::result_of(const Function& function) {

@@ -115,14 +115,15 @@ std::vector<SourcePlace> source_places(DebugInfo& debug_info, uint64_t address) 
   std::vector<SourcePlace> places;
   const auto unit = debug_info.unit_at(address);
   if (!unit) return places;
-  auto around = Around(address).in(*unit);
+  const auto& [entries, base] = unit->entries;
+  auto around = Around(address - base).in(entries);
   std::reverse(around.begin(), around.end());
-  Line line = line_at(*unit, address);
+  Line line = line_at(unit->lines, address);
   for (const Die& function : around) {
     const bool inlined = dwarf::tag_of(function) == DW_TAG_inlined_subroutine;
     places.push_back({function_name(function), line.file, line.number, inlined});
     if (!inlined) break;
-    line = call_of(*unit, function);
+    line = call_of(entries, function);
   }
   if (places.empty() && line.number) places.push_back({"", line.file, line.number, false});
   if (!places.empty()) places.back().inlined = false;

@@ -2,8 +2,12 @@
 #include "daemon/sandbox/debug_file_door.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -46,8 +50,7 @@ bool allows_readers_of(const struct stat& object, const struct stat& other, Use 
          !(readers & ~other.st_mode);
 }
 
-// Checks the directories below the root or, for a file beside the object, those below the object's
-// own.
+// Checks the directories from the root on, or from one that is above the object, too.
 bool may_be_reached(const std::string& path, size_t from, const struct stat& object) {
   for (size_t end = path.find('/', from); end != std::string::npos; end = path.find('/', end + 1)) {
     struct stat directory {};
@@ -57,21 +60,65 @@ bool may_be_reached(const std::string& path, size_t from, const struct stat& obj
   return true;
 }
 
+// Split units lie where the program was compiled.
+bool is_split_unit(const std::string& path) { return path.ends_with(".dwo"); }
+
+struct Wish {
+  enum class Where { nowhere, installed, beside, below };
+
+  Where where = Where::nowhere;
+  size_t known =
+      0;  // the length of the directory, above the object too, from which it is looked up
+};
+
+// The length of the innermost directory that both are below, without its last slash.
+size_t common_directory(std::string_view one, std::string_view other) {
+  const auto differ = std::ranges::mismatch(one, other);
+  return one.substr(0, static_cast<size_t>(differ.in1 - one.begin())).rfind('/');
+}
+
+Wish understand(const std::string& wished, const std::string& object_path) {
+  if (is_installed(wished)) return {Wish::Where::installed, 0};
+  if (is_beside(wished, object_path)) return {Wish::Where::beside, object_path.rfind('/')};
+  if (is_split_unit(wished)) return {Wish::Where::below, common_directory(wished, object_path)};
+  return {};
+}
+
+// Follows no link and enters no other file system, which the object's owner might serve.
+Fd open_below(const std::string& path, size_t directory_length) {
+  const Fd directory{
+      ::open(("/" + path.substr(0, directory_length)).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  struct open_how how {};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
+  const char* const rest = path.c_str() + directory_length + 1;
+  return Fd{static_cast<int>(::syscall(SYS_openat2, directory.get(), rest, &how, sizeof(how)))};
+}
+
+Fd open_as(const Wish& wish, const std::string& path) {
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  switch (wish.where) {
+    case Wish::Where::nowhere: break;
+    case Wish::Where::installed: return Fd{::open(path.c_str(), kFlags)};
+    case Wish::Where::beside: return Fd{::open(path.c_str(), kFlags | O_NOFOLLOW)};
+    case Wish::Where::below: return open_below(path, wish.known);
+  }
+  return Fd{};
+}
+
 }  // namespace
 
 Fd open_debug_file(const std::string& wished, const std::string& object_path, int object) {
-  const bool installed = is_installed(wished);
-  if (!is_plain(wished) || !(installed || is_beside(wished, object_path))) return Fd{};
-  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (installed ? 0 : O_NOFOLLOW);
-  Fd fd{::open(wished.c_str(), flags)};
+  if (!is_plain(wished) || !object_path.starts_with('/')) return Fd{};
+  const Wish wish = understand(wished, object_path);
+  Fd fd = open_as(wish, wished);
   struct stat file {
   }, of_object{};
   if (!fd || ::fstat(fd.get(), &file) != 0 || ::fstat(object, &of_object) != 0) return Fd{};
   if (!S_ISREG(file.st_mode) || !allows_readers_of(of_object, file, Use::read)) return Fd{};
-  const bool beside = file.st_uid == of_object.st_uid && file.st_dev == of_object.st_dev;
-  if (!installed && !beside) return Fd{};
-  const size_t known = installed ? 0 : object_path.rfind('/');
-  return may_be_reached(wished, known + 1, of_object) ? std::move(fd) : Fd{};
+  const bool is_of_object = file.st_uid == of_object.st_uid && file.st_dev == of_object.st_dev;
+  if (wish.where != Wish::Where::installed && !is_of_object) return Fd{};
+  return may_be_reached(wished, wish.known + 1, of_object) ? std::move(fd) : Fd{};
 }
 
 }  // namespace tracectl

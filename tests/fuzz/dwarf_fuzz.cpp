@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Damaged debug information: the input says which bytes of a program's debug sections are overwritten. All
-// that is then reported about its functions must be possible in the calling convention.
+// Damaged debug information: the input says which bytes of a program's debug sections, and of
+// those of its split units, are overwritten. All that is then reported about its functions must be possible in the calling convention.
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,12 +12,18 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/base/fd.h"
 #include "daemon/object/arg_spec.h"
+#include "daemon/object/debug_files.h"
+#include "daemon/object/dwarf_package.h"
 #include "daemon/object/parameters.h"
+#include "tests/support/elf_builder.h"
 #include "tests/support/program.h"
 
 using namespace tracectl;
@@ -38,38 +46,131 @@ Fd file_of(const std::string& bytes) {
   return fd;
 }
 
-// A program, and where its debug sections are.
-struct Subject {
-  std::string bytes;
-  std::vector<Section> sections;
+// Files of one program, and where their debug sections are.
+class Subject {
+ public:
+  explicit Subject(const char* name) { add("", program(name)); }
 
-  explicit Subject(const char* name) : bytes(program(name)) {
-    const auto file = ElfFile::open(file_of(bytes).get(), name, "/nonexistent");
-    must(file.has_value());
-    for (const char* section : {".debug_info", ".debug_abbrev", ".debug_loclists",
-                                ".debug_rnglists", ".debug_loc", ".debug_ranges", ".debug_types"})
-      if (auto found = file->section(section)) sections.push_back(*found);
+  // With split units: they are in a .dwo file, or in a package of one.
+  enum class Units { in_file, in_package };
+  Subject(const char* name, Units units, char version) : Subject(name) {
+    const std::string file = program((std::string(name) + ".dwo").c_str());
+    if (units == Units::in_file)
+      add(".dwo", file);
+    else
+      add(".dwp", package_of(file, version));
   }
+
+  // Four bytes each: the section, the offset (two bytes), the new value.
+  Subject damaged(const uint8_t* data, size_t size) const {
+    Subject copy = *this;
+    for (; size >= 4; data += 4, size -= 4) {
+      const auto& [suffix, section] = sections_[data[0] % sections_.size()];
+      if (section.size == 0) continue;
+      const size_t at = static_cast<size_t>(data[1] << 8 | data[2]) % section.size;
+      copy.files_[suffix][section.offset + at] = static_cast<char>(data[3]);
+    }
+    return copy;
+  }
+
+  const std::string& bytes() const { return files_.at(""); }
+
+  Fd open(const std::string& path) const {
+    for (const auto& [suffix, bytes] : files_)
+      if (!suffix.empty() && path.ends_with(suffix)) return file_of(bytes);
+    return {};
+  }
+
+ private:
+  void add(const std::string& suffix, const std::string& bytes) {
+    const auto image = ElfImage::open(file_of(bytes), "file");
+    must(image.has_value());
+    for (const char* section :
+         {".debug_info", ".debug_abbrev", ".debug_loclists", ".debug_rnglists", ".debug_loc",
+          ".debug_ranges", ".debug_types", ".debug_addr"})
+      if (auto found = image->section(section)) sections_.emplace_back(suffix, *found);
+    for (const std::string_view section : kSplitSections)
+      if (auto found = image->section(section)) sections_.emplace_back(suffix, *found);
+    if (auto found = image->section(".debug_cu_index")) sections_.emplace_back(suffix, *found);
+    files_[suffix] = bytes;
+  }
+
+  static std::string text(const ElfImage& image, std::string_view section) {
+    const auto bytes = image.section_bytes(section);
+    return bytes ? std::string(bytes->begin(), bytes->end()) : std::string();
+  }
+
+  // A package with one unit: its index has a row for it.
+  static std::string package_of(const std::string& file, char version) {
+    const auto image = ElfImage::open(file_of(file), "file");
+    must(image.has_value());
+    on_file::ElfBuilder builder;
+    std::string columns, offsets, sizes;
+    uint32_t count = 0;
+    const std::map<std::string_view, uint32_t> numbers{
+        {".debug_info.dwo", 1}, {".debug_abbrev.dwo", 3},   {".debug_line.dwo", 4},
+        {".debug_loc.dwo", 5},  {".debug_loclists.dwo", 5}, {".debug_str_offsets.dwo", 6}};
+    for (const std::string_view name : kSplitSections) {
+      const std::string bytes = text(*image, name);
+      if (bytes.empty()) continue;
+      builder.add_section(std::string(name), SHT_PROGBITS, bytes);
+      if (!numbers.contains(name)) continue;
+      ++count;
+      columns += word(numbers.at(name));
+      offsets += word(0);
+      sizes += word(static_cast<uint32_t>(bytes.size()));
+    }
+    const std::string info = text(*image, ".debug_info.dwo");
+    const std::string id = version == 5 ? info.substr(12, 8) : id_of(*image);
+    const std::string index = word(version == 5 ? 5 : 2) + word(count) + word(1) + word(1) + id +
+                              word(1) + columns + offsets + sizes;
+    builder.add_section(".debug_cu_index", SHT_PROGBITS, index);
+    return builder.build();
+  }
+
+  // DWARF 4 has it as an attribute.
+  static std::string id_of(const ElfImage& image) {
+    Dwarf* const dwarf = ::dwarf_begin_elf(image.elf(), DWARF_C_READ, nullptr);
+    Dwarf_CU* unit = nullptr;
+    uint64_t id = 0;
+    must(::dwarf_get_units(dwarf, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) == 0);
+    must(::dwarf_cu_info(unit, nullptr, nullptr, nullptr, nullptr, &id, nullptr, nullptr) == 0);
+    ::dwarf_end(dwarf);
+    return {reinterpret_cast<const char*>(&id), sizeof(id)};
+  }
+
+  static std::string word(uint32_t value) {
+    return {reinterpret_cast<const char*>(&value), sizeof(value)};
+  }
+
+  std::map<std::string, std::string> files_;  // by how their paths end
+  std::vector<std::pair<std::string, Section>> sections_;
 };
 
 const Subject& subject(uint8_t number) {
-  static const std::array<Subject, 4> kSubjects{Subject{"parameters"}, Subject{"parameters_dwarf4"},
-                                                Subject{"parameters_o0"},
-                                                Subject{"parameters_clang"}};
+  using Units = Subject::Units;
+  static const std::array<Subject, 8> kSubjects{
+      Subject{"parameters"},
+      Subject{"parameters_dwarf4"},
+      Subject{"parameters_o0"},
+      Subject{"parameters_clang"},
+      Subject{"parameters_split", Units::in_file, 5},
+      Subject{"parameters_split_dwarf4", Units::in_file, 4},
+      Subject{"parameters_split", Units::in_package, 5},
+      Subject{"parameters_split_dwarf4", Units::in_package, 4}};
   return kSubjects[number % kSubjects.size()];
 }
 
-// Four bytes each: the section, the offset (two bytes), the new value.
-std::string damaged(const Subject& subject, const uint8_t* data, size_t size) {
-  std::string bytes = subject.bytes;
-  for (; size >= 4; data += 4, size -= 4) {
-    const Section& section = subject.sections[data[0] % subject.sections.size()];
-    if (section.size == 0) continue;
-    const size_t at = static_cast<size_t>(data[1] << 8 | data[2]) % section.size;
-    bytes[section.offset + at] = static_cast<char>(data[3]);
+// Debug files are those of the subject as long as this lives.
+class OpensFilesOf {
+ public:
+  explicit OpensFilesOf(const Subject& subject) {
+    open_debug_files_by([&](const std::string& path) { return subject.open(path); });
   }
-  return bytes;
-}
+  ~OpensFilesOf() { open_debug_files_by(nullptr); }
+  OpensFilesOf(const OpensFilesOf&) = delete;
+  OpensFilesOf& operator=(const OpensFilesOf&) = delete;
+};
 
 bool is_name(const std::string& text) {
   for (const char c : text)
@@ -94,15 +195,20 @@ void check(const Argument& argument) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  const std::string bytes = damaged(subject(data[0]), data + 1, size - 1);
-  const auto file = ElfFile::open(file_of(bytes).get(), "/nonexistent/file", "/nonexistent");
+  const Subject damaged = subject(data[0]).damaged(data + 1, size - 1);
+  const OpensFilesOf files(damaged);
+  const auto file =
+      ElfFile::open(file_of(damaged.bytes()).get(), "/nonexistent/file", "/nonexistent");
   if (!file) return 0;
   FunctionParameters parameters(*file);
+  bool any = false;
   for (const Function& function : file->functions()) {
     const auto known = parameters.of(function);
     if (!known) continue;
+    any = true;
     must(known->size() <= kMostArguments);
     for (const Argument& argument : *known) check(argument);
   }
+  must(any || size > 1);  // those of an undamaged program are known
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,8 +31,14 @@ class DebugFileDoor : public ::testing::Test {
   void set_mode(const std::string& file, mode_t mode) {
     ASSERT_EQ(::chmod((folder_ + file).c_str(), mode), 0);
   }
-  bool opens(const std::string& file) {
-    const std::string object = folder_ + "/object";
+  // A program in one folder, and a unit of it in another.
+  void make_split_unit() {
+    for (const char* folder : {"/bin", "/obj", "/obj/deep"}) fs::create_directory(folder_ + folder);
+    for (const char* file : {"/bin/object", "/obj/deep/unit.dwo", "/obj/deep/unit.debug"})
+      ASSERT_TRUE(Fd{::open((folder_ + file).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)});
+  }
+  bool opens(const std::string& file, const std::string& of = "/object") {
+    const std::string object = folder_ + of;
     const Fd fd{::open(object.c_str(), O_PATH | O_CLOEXEC)};
     return static_cast<bool>(open_debug_file(folder_ + file, object, fd.get()));
   }
@@ -82,6 +89,52 @@ TEST_F(DebugFileDoor, OpensNothingInADirectoryThatNotAllReadersOfTheObjectMaySea
   set_mode("/object", 0700);
   set_mode("/.debug", 0700);
   EXPECT_TRUE(opens("/.debug/object.debug"));
+}
+
+TEST_F(DebugFileDoor, OpensSplitUnitsBelowADirectoryThatIsAboveTheObject) {
+  make_split_unit();
+  set_mode("/bin/object", 0755);
+  set_mode("/obj/deep/unit.dwo", 0644);
+  set_mode("/obj/deep/unit.debug", 0644);
+  set_mode("/obj", 0755);
+  set_mode("/obj/deep", 0755);
+  EXPECT_TRUE(opens("/obj/deep/unit.dwo", "/bin/object"));
+  EXPECT_FALSE(opens("/obj/deep/unit.debug", "/bin/object"));
+  set_mode("/obj/deep/unit.dwo", 0640);
+  EXPECT_FALSE(opens("/obj/deep/unit.dwo", "/bin/object"));
+  set_mode("/obj/deep/unit.dwo", 0644);
+  set_mode("/obj", 0700);
+  EXPECT_FALSE(opens("/obj/deep/unit.dwo", "/bin/object"));
+  set_mode("/bin/object", 0700);
+  EXPECT_TRUE(opens("/obj/deep/unit.dwo", "/bin/object"));
+}
+
+TEST_F(DebugFileDoor, FollowsNoLinkToASplitUnit) {
+  make_split_unit();
+  fs::create_symlink("deep", folder_ + "/obj/link");
+  fs::create_symlink("unit.debug", folder_ + "/obj/deep/link.dwo");
+  for (const char* path : {"/obj/link/unit.dwo", "/obj/deep/link.dwo", "/obj/../obj/deep/unit.dwo"})
+    EXPECT_FALSE(opens(path, "/bin/object")) << path;
+}
+
+TEST_F(DebugFileDoor, OpensSplitUnitsOfTheObjectsOwnerOnly) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  make_split_unit();
+  set_mode("/obj/deep/unit.dwo", 0644);
+  EXPECT_TRUE(opens("/obj/deep/unit.dwo", "/bin/object"));
+  ASSERT_EQ(::chown((folder_ + "/obj/deep/unit.dwo").c_str(), 12345, ::getegid()), 0);
+  EXPECT_FALSE(opens("/obj/deep/unit.dwo", "/bin/object"));
+}
+
+TEST_F(DebugFileDoor, EntersNoOtherFileSystemForASplitUnit) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root mounts";
+  make_split_unit();
+  const std::string mounted = folder_ + "/obj/mounted";
+  fs::create_directory(mounted);
+  ASSERT_EQ(::mount("none", mounted.c_str(), "tmpfs", 0, nullptr), 0);
+  ASSERT_TRUE(Fd{::open((mounted + "/unit.dwo").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644)});
+  EXPECT_FALSE(opens("/obj/mounted/unit.dwo", "/bin/object"));
+  ASSERT_EQ(::umount2(mounted.c_str(), MNT_DETACH), 0);
 }
 
 TEST_F(DebugFileDoor, OpensNothingElsewhere) {

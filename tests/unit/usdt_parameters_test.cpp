@@ -171,7 +171,8 @@ TEST_P(Parameters, NoneIsTakenForAnotherThatWasDropped) {
 
 INSTANTIATE_TEST_SUITE_P(Compiled, Parameters,
                          ::testing::Values("parameters", "parameters_dwarf4", "parameters_o0",
-                                           "parameters_clang", "parameters_dwarf4_clang"),
+                                           "parameters_clang", "parameters_dwarf4_clang",
+                                           "parameters_split", "parameters_split_dwarf4"),
                          [](const auto& one) { return std::string(one.param); });
 
 class CxxParameters : public Parameters {};

@@ -1,0 +1,3 @@
+// build: -O1 -g -gsplit-dwarf -fcf-protection=none
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/targets/parameters.c"
