@@ -97,14 +97,19 @@ Line line_at(Die unit, uint64_t address) {
   return {printable(::dwarf_linesrc(line, nullptr, nullptr)), static_cast<unsigned>(number)};
 }
 
+// Some split units have a table of files themselves.
+bool get_files(UnitEntries& unit, Dwarf_Files*& files, size_t& count) {
+  return ::dwarf_getsrcfiles(&unit.entries.die, &files, &count) == 0 ||
+         ::dwarf_getsrcfiles(&unit.lines, &files, &count) == 0;
+}
+
 // The line in which an inlined function was called.
-Line call_of(Die unit, const Die& inlined) {
+Line call_of(UnitEntries unit, const Die& inlined) {
   Dwarf_Files* files = nullptr;
   size_t count = 0;
   const auto file = dwarf::number(inlined, DW_AT_call_file);
   const auto line = dwarf::number(inlined, DW_AT_call_line);
-  if (!file || !line || *line > INT32_MAX || ::dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
-      *file >= count)
+  if (!file || !line || *line > INT32_MAX || !get_files(unit, files, count) || *file >= count)
     return {};
   return {printable(::dwarf_filesrc(files, *file, nullptr, nullptr)), static_cast<unsigned>(*line)};
 }
@@ -123,7 +128,7 @@ std::vector<SourcePlace> source_places(DebugInfo& debug_info, uint64_t address) 
     const bool inlined = dwarf::tag_of(function) == DW_TAG_inlined_subroutine;
     places.push_back({function_name(function), line.file, line.number, inlined});
     if (!inlined) break;
-    line = call_of(entries, function);
+    line = call_of(*unit, function);
   }
   if (places.empty() && line.number) places.push_back({"", line.file, line.number, false});
   if (!places.empty()) places.back().inlined = false;

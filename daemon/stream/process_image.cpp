@@ -23,6 +23,16 @@ Result<std::vector<MappedFile>> files_of(const Process& process, uint64_t progra
   return mapped;
 }
 
+Result<Fd> open_at_path(PathLookup& paths, const MappedFile& file) {
+  const Fd found = paths.find(file.path);
+  if (!found || !is_mapped_as(found, file))
+    return Error{Code::not_found, file.path + " is another file now"};
+  const std::string name = "/proc/self/fd/" + std::to_string(found.get());
+  Fd fd{::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (!fd) return Error::from_errno("open " + file.path);
+  return fd;
+}
+
 }  // namespace
 
 std::shared_ptr<const OpenedFile> MappedFiles::share(Fd fd, const std::string& path) {
@@ -51,23 +61,36 @@ Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
   if (!mapped) return mapped.error();
   ProcessImage image;
   FileAccesses accesses(process);
-  const std::span<const MappedFile> all = *mapped;
-  for (auto rest = all.first(std::min(all.size(), kMostFiles)); !rest.empty();) {
+  const auto open = [&](const MappedFile& file) { return open_mapped(process, file); };
+  image.add_all(*mapped, open, files, accesses);
+  return image;
+}
+
+ProcessImage ProcessImage::of_ended(std::span<const MappedFile> mapped, PathLookup& paths,
+                                    FileAccesses& accesses, MappedFiles& files) {
+  ProcessImage image;
+  image.add_all(
+      mapped, [&](const MappedFile& file) { return open_at_path(paths, file); }, files, accesses);
+  return image;
+}
+
+void ProcessImage::add_all(std::span<const MappedFile> mapped, const Open& open, MappedFiles& files,
+                           FileAccesses& accesses) {
+  for (auto rest = mapped.first(std::min(mapped.size(), kMostFiles)); !rest.empty();) {
     const size_t some = std::min(rest.size(), kMostOpenAtOnce);
-    image.add(process, rest.first(some), files, accesses);
+    add(rest.first(some), open, files, accesses);
     rest = rest.subspan(some);
   }
-  std::sort(image.places_.begin(), image.places_.end(),
+  std::sort(places_.begin(), places_.end(),
             [](const Place& a, const Place& b) { return a.start < b.start; });
-  return image;
 }
 
 // First opens all files, and does nothing else: when a process ends, its files can no longer be
 // reached.
-void ProcessImage::add(const Process& process, std::span<const MappedFile> mapped,
-                       MappedFiles& files, FileAccesses& accesses) {
+void ProcessImage::add(std::span<const MappedFile> mapped, const Open& open, MappedFiles& files,
+                       FileAccesses& accesses) {
   std::vector<Result<Fd>> fds;
-  for (const MappedFile& file : mapped) fds.push_back(open_mapped(process, file));
+  for (const MappedFile& file : mapped) fds.push_back(open(file));
   for (size_t i = 0; i < fds.size(); ++i) {
     if (!fds[i]) continue;
     auto file = files.share(std::move(*fds[i]), mapped[i].path);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -13,6 +14,7 @@
 #include "daemon/object/stack_reader.h"
 #include "daemon/process/file_access.h"
 #include "daemon/process/maps.h"
+#include "daemon/process/path_lookup.h"
 #include "daemon/process/process.h"
 
 namespace tracectl {
@@ -37,6 +39,9 @@ class ProcessImage {
  public:
   // Fails if Process::image() is not `program`.
   static Result<ProcessImage> of(const Process& process, uint64_t program, MappedFiles& files);
+  // Of a process that has ended. Files that are not found at their paths are left out.
+  static ProcessImage of_ended(std::span<const MappedFile> mapped, PathLookup& paths,
+                               FileAccesses& accesses, MappedFiles& files);
 
   bool is_empty() const { return places_.empty(); }
   // Null if no file is there.
@@ -55,7 +60,11 @@ class ProcessImage {
   static constexpr size_t kMostOpenAtOnce = 128;
   static constexpr size_t kMostFiles = 1024;  // code of further files stays addresses
 
-  void add(const Process& process, std::span<const MappedFile> mapped, MappedFiles& files,
+  using Open = std::function<Result<Fd>(const MappedFile&)>;
+
+  void add_all(std::span<const MappedFile> mapped, const Open& open, MappedFiles& files,
+               FileAccesses& accesses);
+  void add(std::span<const MappedFile> mapped, const Open& open, MappedFiles& files,
            FileAccesses& accesses);
   void add(const MappedFile& mapped, std::shared_ptr<const OpenedFile> file,
            std::shared_ptr<const FileAccess> access);

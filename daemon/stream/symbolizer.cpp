@@ -135,22 +135,47 @@ void Symbolizer::remember(const Process& process) {
   if (const auto image = process.image()) look_at({process.pid(), *image});
 }
 
+void Symbolizer::record(const Process& process) {
+  const std::lock_guard lock(mutex_);
+  const auto is_same = [&](const auto& one) { return one->process.birth() == process.birth(); };
+  if (std::ranges::any_of(starting_, is_same)) return;
+  auto own = Process::open(process.pid());
+  if (!own || own->birth() != process.birth()) return;
+  auto record = MappingRecord::begin(*own);
+  if (!record) return;
+  starting_.push_front(
+      std::unique_ptr<Starting>(new Starting{std::move(*own), std::move(*record)}));
+  if (starting_.size() > kMostStarting) starting_.pop_back();
+}
+
+// Empty if the process no longer executes that program, and nothing was recorded.
+ProcessImage Symbolizer::image_of(const Executed& program) {
+  if (const auto process = Process::open(program.pid))
+    // A process that is about to end has no mappings.
+    if (auto image = ProcessImage::of(*process, program.image, files_); image && !image->is_empty())
+      return std::move(*image);
+  for (const auto& one : starting_) {
+    if (one->process.pid() != program.pid) continue;
+    if (const auto mapped = one->record.files())
+      return ProcessImage::of_ended(*mapped, one->paths, one->accesses, files_);
+  }
+  return {};
+}
+
 // Returns the former state, or null, if the process no longer executes that program.
 Symbolizer::Known* Symbolizer::look_at(const Executed& program) {
   const auto known = programs_.find(program);
   const auto kept = [&] { return known == programs_.end() ? nullptr : &known->second; };
   const uint64_t began_ns = boot_ns();
-  auto process = Process::open(program.pid);
-  if (!process) return kept();
-  auto image = ProcessImage::of(*process, program.image, files_);
-  // A process that is about to end has no mappings.
-  if (!image || image->is_empty()) return kept();
+  ProcessImage image = image_of(program);
+  if (image.is_empty()) return kept();
   Known& now = programs_[program];
-  if (image->files() != now.image.files()) {
+  if (image.files() != now.image.files()) {
     now = Known{};
-    now.reader = reading_->open(image->files());
-    now.image = std::move(*image);
-    if (const auto runs_as = credentials_of(*process)) now.user = runs_as->uids[0];
+    now.reader = reading_->open(image.files());
+    now.image = std::move(image);
+    if (const auto process = Process::open(program.pid))
+      if (const auto runs_as = credentials_of(*process)) now.user = runs_as->uids[0];
     make_room(program);
   }
   now.looked_at_ns = boot_ns();
@@ -400,6 +425,7 @@ void Symbolizer::rest() {
   const std::lock_guard lock(mutex_);
   reading_->rest();
   programs_.clear();
+  starting_.clear();
   kept_bytes_ = 0;
   last_remembered_ = 0;
 }

@@ -17,6 +17,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,6 +29,8 @@
 #include "daemon/model/owner.h"
 #include "daemon/model/stack.h"
 #include "daemon/object/stack_reader.h"
+#include "daemon/process/mapping_record.h"
+#include "daemon/process/path_lookup.h"
 #include "daemon/process/process.h"
 #include "daemon/stream/process_image.h"
 
@@ -60,6 +63,9 @@ class Symbolizer {
 
   // Reads the process's current mappings; once for several calls in a row with the same process.
   void remember(const Process& process);
+  // Has the mappings recorded that a process makes after its next execve, so that they are known if it
+  // ends soon. Without the record they are known only if they are read in time.
+  void record(const Process& process);
 
   // Null if it has no addresses.
   static std::shared_ptr<StackOrder> order_of(const StackAddresses& stack);
@@ -87,6 +93,15 @@ class Symbolizer {
     auto operator<=>(const Executed&) const = default;
   };
 
+  // A process that had not begun its program yet.
+  struct Starting {
+    Process process;
+    MappingRecord record;
+    FileAccesses accesses{process};
+    PathLookup paths{process, nullptr};
+  };
+  static constexpr size_t kMostStarting = 16;
+
   struct Asked {
     StackQuestion question;
     StackOrders orders;  // the orders of the copies
@@ -109,6 +124,7 @@ class Symbolizer {
 
   static Executed program_of(const StackOrder& order) { return {order.pid, order.raw->image}; }
   Known* look_at(const Executed& program);
+  ProcessImage image_of(const Executed& program);
   bool may_look_again(const Known& known) const;
   Known* find(StackOrder& order);
   void make_room(const Executed& wanted);
@@ -130,7 +146,8 @@ class Symbolizer {
   Bounds bounds_;
   MappedFiles files_;
   std::map<Executed, Known> programs_;
-  uint64_t last_remembered_ = 0;  // Process::birth()
+  std::list<std::unique_ptr<Starting>> starting_;  // the last first
+  uint64_t last_remembered_ = 0;                   // Process::birth()
   uint64_t uses_ = 0;
   size_t kept_bytes_ = 0;
   uint64_t begun_ns_ = 0;  // start of the time in which rows have waited for:

@@ -123,12 +123,18 @@ bool only_counts(const Hook& hook) {
 
 }  // namespace
 
+// What is not mapped yet is about to be, if the process waits before its execve.
+void Hooks::see_maps(const Want& want) {
+  const Process& process = *want.part->process;
+  if (!want.part->unmapped) return symbolizer_.remember(process);
+  if (!want.setting().target.will_map.empty()) symbolizer_.record(process);
+}
+
 Result<Hook> Hooks::make(Session& session, const Want& want) {
   Hook hook;
   const Spec& spec = want.setting().spec;
   const bool has_stacks = spec.stack || has_stack_keys(spec);
-  if (has_stacks && want.part->process && !want.part->unmapped)
-    symbolizer_.remember(*want.part->process);
+  if (has_stacks && want.part->process) see_maps(want);
   hook.session = session.id;
   const bool streams = has_events(spec) && want.sides != TC_PAIR_FROM;
   hook.flags = (streams ? event_flags(want) : 0) | graph_flags(spec);

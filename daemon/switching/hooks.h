@@ -77,6 +77,7 @@ class Hooks {
   void discard_counters(const Hook& hook);
 
  private:
+  void see_maps(const Want& want);
   static Status check_side(const Want& want);
   static Status check_callers(const Want& want);
   static Error in_probe(Error error, const Want& want);

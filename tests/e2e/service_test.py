@@ -25,6 +25,7 @@ EXPOSED = {
     'ProcSubset': "the kernel's command line, core_pattern and kallsyms are read",
     'RestrictAddressFamilies_AF_UNIX': "its own socket, the journal's and the bus's",
     'RootDirectoryOrRootImage': 'debug files are where the system has them',
+    'SystemCallFilter_debug': 'perf_event_open, by which the kernel records what a command maps',
     'SystemCallFilter_privileged': 'bpf; and capset, by which reading processes drop what they have',
 }
 
@@ -108,7 +109,8 @@ NOT_IN_CONTAINERS = {'add_key', 'keyctl', 'pidfd_getfd', 'setns'}
 REFUSED = {'write its memory': 'EACCES', 'signal it': 'EPERM', 'execute what was written': 'EACCES',
            'execute what was written for a time': 'EACCES', 'have code of what was written': 'EPERM',
            'list /boot': 'EACCES', 'read what is not for everybody by it': 'EACCES',
-           'write what others own by it': 'EACCES'}
+           'write what others own by it': 'EACCES',
+           'perf_event_open': 'EFAULT'}  # it is allowed, and is given nothing to open
 
 
 setUpModule = installed.boot

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs that were compiled with -gsplit-dwarf show what the same source shows with plain debug information."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -36,6 +37,8 @@ int main(int argc, char **argv) {
 }
 '''
 FUNCTIONS = ('u::counted', 'u::local', 'u::sell', 'u::is_large')
+# A cache of objects gives ones that name the directory of an earlier compilation.
+ENVIRONMENT = {**os.environ, 'CCACHE_DISABLE': '1'}
 BUILDS = [(compiler, version) for compiler in ('gcc', 'clang') for version in (4, 5)]
 
 
@@ -59,8 +62,8 @@ class SplitDwarf(support.DaemonTest):
         installed.mkdir()
         (compiled / 'shop.c').write_text(SOURCE)
         words = [compiler, '-O2', f'-gdwarf-{version}', *split]
-        subprocess.run([*words, '-c', 'shop.c', '-o', 'shop.o'], cwd=compiled, check=True)
-        subprocess.run([compiler, 'shop.o', '-o', '../bin/shop'], cwd=compiled, check=True)
+        subprocess.run([*words, '-c', 'shop.c', '-o', 'shop.o'], cwd=compiled, check=True, env=ENVIRONMENT)
+        subprocess.run([compiler, 'shop.o', '-o', '../bin/shop'], cwd=compiled, check=True, env=ENVIRONMENT)
         self.assertEqual((compiled / 'shop.dwo').exists(), bool(split))
         return installed / 'shop', compiled
 
@@ -100,8 +103,18 @@ class SplitDwarf(support.DaemonTest):
         """By both tools, where GNU's knows the version."""
         tools = ['llvm-dwp'] if version == 5 else ['llvm-dwp', 'dwp']
         for tool in tools:
-            subprocess.run([tool, '-e', program, '-o', f'{program}.of-{tool}'], cwd=compiled, check=True)
+            subprocess.run([tool, '-e', program, '-o', f'{program}.of-{tool}'], cwd=compiled, check=True, env=ENVIRONMENT)
         return [f'{program}.of-{tool}' for tool in tools]
+
+    def test_inlined_calls_and_lines_are_shown_in_stacks(self):
+        for compiler, version in BUILDS:
+            with self.subTest(compiler=compiler, version=version):
+                wanted = self.shown(self.built(compiler, version)[0], 'stack')
+                self.assertRegex(wanted, r'inlined .* \[inlined\]')
+                program, _ = self.built(compiler, version, '-gsplit-dwarf')
+                for engine in None, ['--embedded']:
+                    with self.subTest(engine=engine):
+                        self.assertEqual(self.shown(program, 'stack', engine=engine), wanted)
 
     def test_the_units_of_another_build_are_not_used(self):
         for compiler, version in BUILDS:
@@ -109,7 +122,7 @@ class SplitDwarf(support.DaemonTest):
                 program, compiled = self.built(compiler, version, '-gsplit-dwarf')
                 (compiled / 'shop.c').write_text(SOURCE.replace('LARGE = 7', 'HUGE = 7').replace('LARGE', 'HUGE'))
                 subprocess.run([compiler, '-O2', f'-gdwarf-{version}', '-gsplit-dwarf', '-c', 'shop.c', '-o', 'other.o'],
-                               cwd=compiled, check=True)
+                               cwd=compiled, check=True, env=ENVIRONMENT)
                 for unit in 'shop.dwo', 'other.dwo':
                     self.assertTrue((compiled / unit).exists())
                 shutil.move(compiled / 'other.dwo', compiled / 'shop.dwo')

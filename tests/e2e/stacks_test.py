@@ -5,6 +5,7 @@ files from a server. The expected calls are those of the program's source (tests
 import contextlib
 import json
 import os
+import pathlib
 import re
 import shutil
 import socket
@@ -101,6 +102,23 @@ class Stacks(support.DaemonTest):
             self.assertEqual(stack[0], '_start')
             self.assertEqual(list(stack[stack.index('main'):]), CHAIN)
             self.assertEqual(count, CALLS)
+
+    def test_a_command_that_ends_at_once_has_names(self):
+        """Its maps are mostly read too late: one of ten commands would show it."""
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, 'short.c').write_text(
+                '__attribute__((noinline)) void inner(void) { __asm__ volatile(""); }\n'
+                '__attribute__((noinline)) void outer(void) { inner(); __asm__ volatile(""); }\n'
+                'int main(void) { outer(); }\n')
+            subprocess.run(['cc', '-O1', '-g', '-fno-omit-frame-pointer', 'short.c', '-o', 'short'], cwd=folder, check=True)
+            for engine in (['--socket', self.daemon.socket], ['--embedded']) * 5:
+                for words in ['trace', 'u::inner', '--do', 'stack'], ['count', 'u::inner', '--by', 'stack']:
+                    with self.subTest(engine=engine, words=words):
+                        done = support.run(*engine, *words, '--', f'{folder}/short')
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                        frames = re.findall(r'^ +(\w+)\+0x[0-9a-f]+ \((\S+)\)', done.stdout, re.M)
+                        self.assertEqual(frames[:3], [(name, 'short') for name in ('inner', 'outer', 'main')],
+                                         done.stdout)
 
     def test_callers_are_a_column(self):
         said = self.counted(target('stacks_no_fp'), 'count', 'uprobe::leaf', 'uprobe::outer', '--by',
