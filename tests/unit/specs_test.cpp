@@ -119,13 +119,13 @@ TEST(LayoutsOfArguments, GiveTheirPlacesBackWhenNobodyHoldsThem) {
 TEST(LayoutsOfArguments, OfAFormerDaemonAreHeldUntilItsHooksAreNoMore) {
   FakeSwitching switching;
   Layouts layouts{switching};
-  layouts.restore({{Layouts::text_of(*at_offset(5)), 9}, {Layouts::text_of(*at_offset(6)), 2}});
+  layouts.restore({{Layouts::text_of(*at_offset(5)), 9}, {Layouts::text_of(*at_offset(6)), 1}});
   const LayoutPtr kept = must(layouts.of(at_offset(5)));
   EXPECT_EQ(kept->place(), 9u);
   layouts.end_restoring();
   EXPECT_EQ(layouts.all(), (std::map<std::string, uint32_t>{{Layouts::text_of(*at_offset(5)), 9}}));
   const LayoutPtr fresh = must(layouts.of(at_offset(6)));
-  EXPECT_EQ(fresh->place(), 2u);
+  EXPECT_EQ(fresh->place(), 1u);
 }
 
 // ---- specs at the return ----
