@@ -16,7 +16,7 @@ namespace tracectl {
 namespace {
 
 // Bounds of one request: its sites, if the user may trace every process; the bytes of their names, if not.
-constexpr size_t kMostMatches = 250'000;
+constexpr size_t kMostMatches = 1'000'000;
 constexpr size_t kMostNameBytes = 64 << 20;
 constexpr uint64_t kSliceNs = 5'000'000;  // for a request that is resolved in slices
 
