@@ -10,7 +10,7 @@
  *
  * A *slot* is a site as it is armed for one filter (one process, or all). It has two generations of
  * its settings; each is one cache line. A *hook* is the setting of one session at the slot. The first
- * hook lies in the generation itself, further ones in the array `hooks`, linked by index. If a
+ * hook lies in the generation itself, further ones in chunks of hooks, linked by number. If a
  * session has several settings for one probe, their hooks are a group in which the last staged comes
  * first; the first one that is for the process takes the hit. User space writes a generation and its
  * hooks only while no program can read them.
@@ -83,6 +83,12 @@ struct tc_stat {
 	__u64 dropped_ring;	/* no room in the ring */
 	__u64 dropped_keys;	/* no room for a new key of an aggregate */
 	__u64 silenced;		/* taken hits of silent threads, whose events are not streamed */
+};
+
+/* The accounts to which entries under the numbers of counters are charged, in the place of a struct tc_stat. */
+struct tc_packed_accounts {
+	__u8 of[TC_PACKED_ACCOUNTS];
+	__u64 pad;
 };
 
 /*
@@ -228,16 +234,20 @@ struct tc_first_hit {
 
 /*
  * The cookie of a site: incarnation of the link << 32 | slot. The cookie of an exit, an instruction by
- * which a function ends, also describes it, from bit 16 on.
+ * which a function ends, also describes it, between the two.
  */
 enum {
-	TC_COOKIE_EXIT_SHIFT = 16,
+	TC_COOKIE_EXIT_SHIFT = TC_SLOT_BITS,
+	TC_COOKIE_LINK_SHIFT = 32,
 	TC_EXIT_HAS_RETVAL = 1 << 0,	/* it is a return, no jump to another function */
 	TC_EXIT_CONDITIONAL = 1 << 1,	/* a conditional jump: */
 	TC_EXIT_CONDITION_SHIFT = 4,	/*   number of the condition (Intel SDM, Jcc) */
 	TC_EXIT_LENGTH_SHIFT = 8,	/* of a relative jump: bytes of the instruction; else 0 */
 	TC_EXIT_LENGTH_MASK = 15,
+	TC_EXIT_BITS = 12,
 };
+TC_ASSERT(TC_EXIT_LENGTH_MASK << TC_EXIT_LENGTH_SHIFT < 1 << TC_EXIT_BITS, "an exit's bits");
+TC_ASSERT(TC_COOKIE_EXIT_SHIFT + TC_EXIT_BITS <= TC_COOKIE_LINK_SHIFT, "a cookie's bits");
 
 /* A user who may see the processes that it could ptrace(2): all ids of such a process are these. */
 struct tc_owner {
@@ -386,6 +396,7 @@ TC_ASSERT_SIZE(struct tc_hook, 32);
 TC_ASSERT_SIZE(struct tc_generation, 64);
 TC_ASSERT_SIZE(struct tc_slot, 128);
 TC_ASSERT_SIZE(struct tc_stat, 40);
+TC_ASSERT_SIZE(struct tc_packed_accounts, 40);
 TC_ASSERT_SIZE(struct tc_key, 32);
 TC_ASSERT_SIZE(struct tc_sum, 32);
 TC_ASSERT_SIZE(struct tc_time, 40 + 8 * TC_TIME_BUCKETS);

@@ -6,10 +6,20 @@
 #include <linux/types.h>
 
 enum {
-	TC_MAX_SLOTS = 65536,		/* slot 0 is never used */
-	TC_MAX_HOOKS = 65536,		/* besides the first of each slot; 0 is none */
+	TC_SLOT_BITS = 20,		/* of a slot's number in words that have more in them */
+	TC_MAX_SLOTS = 1 << TC_SLOT_BITS,	/* slot 0 is never used */
+	TC_FIRST_SLOTS = 65536,		/* whose memory is there from the start; others are in chunks */
+	TC_CHUNK_SLOTS = 65536,
+	TC_SLOT_CHUNKS = (TC_MAX_SLOTS - TC_FIRST_SLOTS) / TC_CHUNK_SLOTS,
+	TC_MAX_HOOKS = TC_MAX_SLOTS,	/* besides the first of each slot; 0 is none */
+	TC_CHUNK_HOOKS = 65536,		/* all hooks are in chunks */
+	TC_HOOK_CHUNKS = TC_MAX_HOOKS / TC_CHUNK_HOOKS,
 	TC_MAX_HOOKS_OF_SLOT = 64,
-	TC_MAX_STATS = 131072,		/* for each CPU; twice the slots, to read and zero them all */
+	TC_MAX_STATS = 2 * TC_MAX_SLOTS,	/* for each CPU; twice the slots, to read and zero them all */
+	TC_FIRST_STATS = 2 * TC_FIRST_SLOTS,	/* as with slots */
+	TC_CHUNK_STATS = 65536,
+	TC_STAT_CHUNKS = (TC_MAX_STATS - TC_FIRST_STATS) / TC_CHUNK_STATS,
+	TC_PACKED_ACCOUNTS = 32,	/* in the place of a struct tc_stat */
 	TC_MAX_KEYS = 65536,		/* of counts and histograms; also of sums, and of texts */
 	TC_MAX_KEY_STACKS = 16384,
 	TC_MAX_SPECS = 1024,		/* with code; 0 is none */
@@ -69,9 +79,10 @@ enum {
 
 /* Both sides must lay structs out alike. */
 #ifdef __cplusplus
-#define TC_ASSERT_SIZE(type, size) static_assert(sizeof(type) == (size))
+#define TC_ASSERT(holds, what) static_assert(holds, what)
 #else
-#define TC_ASSERT_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
+#define TC_ASSERT(holds, what) _Static_assert(holds, what)
 #endif
+#define TC_ASSERT_SIZE(type, size) TC_ASSERT(sizeof(type) == (size), #type)
 
 #endif

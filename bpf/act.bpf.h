@@ -9,6 +9,7 @@
 #include "bpf/abi.h"
 #include "bpf/aggregate.bpf.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/deepest.bpf.h"
 #include "bpf/delay.bpf.h"
 #include "bpf/desk.bpf.h"
@@ -65,21 +66,20 @@ __on_its_own bool act_by_spec(bpf_user_pt_regs_t *ctx, const struct tc_hook *hoo
 {
 	__u32 index = hook ? hook->spec : 0;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-	struct tc_stat *stat = hook ? stat_of(hook) : 0;
 	bool at_return, is_seen = true;
 
-	if (!hook || !spec || !stat)
+	if (!hook || !spec)
 		return false;
 	at_return = spec->at_return & TC_CONDITION_AT_RETURN;
 	if (!at_return && !is_taken(ctx, hook, spec, (__u8)known)) {
-		__sync_fetch_and_add(&stat->filtered, 1);
+		add_to_counter(hook, filtered, 1);
 		return false;
 	}
 	if (!at_return)
 		take_effect_before(spec);
-	aggregate(ctx, hook, spec->aggregate_count, stat, 0);
+	aggregate(ctx, hook, spec->aggregate_count, 0);
 	if (hook->flags & TC_EVENT && !(spec->at_return & TC_EVENT_AT_RETURN))
-		is_seen = show_hit(ctx, hook, under, stat);
+		is_seen = show_hit(ctx, hook, under);
 	if (spec->effects & TC_DEEPEST && is_seen)
 		keep_deepest(ctx, hook->session);
 	if (known & CUTS_CALLS && hook->flags & TC_CALL)
@@ -99,20 +99,22 @@ static __always_inline bool only_counts(const struct tc_hook *hook, const struct
 }
 
 /* Most hits end here, without having called a function. */
-static __always_inline void act_at_once(struct hit *hit, const struct tc_hook *hook,
-					struct tc_stat *stat)
+static __always_inline void act_at_once(struct hit *hit, const struct tc_hook *hook)
 {
 	__u32 index = hook->spec;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 	enum answer answer = ASK_THE_MACHINE;
+	struct tc_stat *stat;
 
 	if (!spec)
 		return;
 	if (spec->condition_kind == TC_TERMS)
 		answer = ask_terms(hit, hook, spec);
-	if (answer == NO)
-		__sync_fetch_and_add(&stat->filtered, 1);
-	else if (answer != YES || !only_counts(hook, spec))
+	if (answer == NO) {
+		stat = stat_of(hook->stat);
+		if (stat)
+			__sync_fetch_and_add(&stat->filtered, 1);
+	} else if (answer != YES || !only_counts(hook, spec))
 		act_by_spec(hit->ctx, hook, hit->epoch, answer | CUTS_CALLS);
 }
 
@@ -128,8 +130,10 @@ static __always_inline void act_on_pair(bpf_user_pt_regs_t *ctx, const struct tc
 		act_on_end(ctx, hook, 0, under, &desk->matched);
 }
 
-static __always_inline bool begins_to_act(const struct tc_hook *hook, struct tc_stat *stat)
+static __always_inline bool begins_to_act(const struct tc_hook *hook)
 {
+	struct tc_stat *stat = stat_of(hook->stat);
+
 	if (!stat || is_shut(hook))
 		return false;
 	test_delay();
@@ -140,7 +144,7 @@ static __always_inline bool begins_to_act(const struct tc_hook *hook, struct tc_
 /* For a hook that does nothing else. */
 static __always_inline void count_hit(const struct tc_hook *hook)
 {
-	begins_to_act(hook, stat_of(hook));
+	begins_to_act(hook);
 }
 
 static __noinline bool is_outside_its_graph(const struct tc_hook *hook)
@@ -149,29 +153,27 @@ static __noinline bool is_outside_its_graph(const struct tc_hook *hook)
 }
 
 /* Whether the hook takes only calls within a graph, and this is none; counts it as filtered then. */
-static __always_inline bool is_left_out(const struct tc_hook *hook, struct tc_stat *stat)
+static __always_inline bool is_left_out(const struct tc_hook *hook)
 {
 	if (!(hook->flags & TC_WITHIN_GRAPH) || !is_outside_its_graph(hook))
 		return false;
-	__sync_fetch_and_add(&stat->filtered, 1);
+	add_to_counter(hook, filtered, 1);
 	return true;
 }
 
 /* `at_once`: with few function calls, for the place where most hits end, but with more stack. */
 static __always_inline void act(struct hit *hit, const struct tc_hook *hook, const bool at_once)
 {
-	struct tc_stat *stat = stat_of(hook);
-
-	if (!begins_to_act(hook, stat) || is_left_out(hook, stat))
+	if (!begins_to_act(hook) || is_left_out(hook))
 		return;
 	if (hook->flags & TC_PAIR)
 		act_on_pair(hit->ctx, hook, hit->epoch);
 	else if (hook->spec && at_once)
-		act_at_once(hit, hook, stat);
+		act_at_once(hit, hook);
 	else if (hook->spec)
 		act_by_spec(hit->ctx, hook, hit->epoch, ASK_THE_MACHINE | CUTS_CALLS);
 	else if (hook->flags & TC_EVENT)
-		show_hit(hit->ctx, hook, hit->epoch, stat);
+		show_hit(hit->ctx, hook, hit->epoch);
 }
 
 #endif

@@ -21,6 +21,7 @@
 
 #include "bpf/abi.h"
 #include "bpf/callers.bpf.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/cpu.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
@@ -256,20 +257,20 @@ __on_its_own bool end_innermost(struct calls *calls)
 /* Finds the hook with this serial number among those in force; false if it is gone. */
 __on_its_own bool find_hook(__u64 under, __u32 slot, __u32 serial, struct tc_hook *found)
 {
-	const struct tc_generation *generation = &slots[slot % TC_MAX_SLOTS].generation[under & 1];
-	const struct tc_hook *hook = &generation->first;
+	const struct tc_slot *of = slot_of(slot);
+	const struct tc_hook *hook;
 	__u32 next, i;
 
-	if (!found || !generation->hook_count)
+	if (!found || !of || !of->generation[under & 1].hook_count)
 		return false;
-	*found = *hook;
+	*found = of->generation[under & 1].first;
 	for (i = 0; i < TC_MAX_HOOKS_OF_SLOT; i++) {
 		if (found->flags >> TC_SERIAL_SHIFT == serial)
 			break;
 		next = found->next;
 		if (!next)
 			break;
-		hook = bpf_map_lookup_elem(&hooks, &next);
+		hook = further_hook(next);
 		if (!hook)
 			break;
 		*found = *hook;

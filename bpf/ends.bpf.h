@@ -6,6 +6,7 @@
 #include "bpf/abi.h"
 #include "bpf/access.bpf.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/held.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/hook.bpf.h"
@@ -83,18 +84,17 @@ __on_its_own int settle(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, str
 {
 	__u32 index = hook ? hook->spec : 0;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-	struct tc_stat *stat = hook ? stat_of(hook) : 0;
 	__u64 keeps = 0;
 
-	if (!hook || !calls || !ended || !spec || !stat)
+	if (!hook || !calls || !ended || !spec)
 		return 0;
 	calls->held_call = 0;
 	if (!evaluate(ctx, code_of(hook), packed(&spec->keep_if), &keeps, ended))
 		keeps = 0;
 	if (keeps)
-		__sync_fetch_and_add(&stat->dropped_ring, give_held(calls, under));
+		add_to_counter(hook, dropped_ring, give_held(calls, under));
 	else
-		__sync_fetch_and_add(&stat->filtered, 1);
+		add_to_counter(hook, filtered, 1);
 	return 0;
 }
 
@@ -103,25 +103,24 @@ __on_its_own int act_on_end(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 {
 	__u32 index = hook ? hook->spec : 0;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-	struct tc_stat *stat = hook ? stat_of(hook) : 0;
 
-	if (!hook || !ended || !spec || !stat || is_shut(hook) || is_hidden(hook))
+	if (!hook || !ended || !spec || is_shut(hook) || is_hidden(hook))
 		return 0;
 	if (spec->at_return & TC_CONDITION_AT_RETURN) {
 		if (!meets_condition(ctx, hook, spec, ended) || !lets_pass(hook, spec)) {
-			__sync_fetch_and_add(&stat->filtered, 1);
+			add_to_counter(hook, filtered, 1);
 			return 0;
 		}
 		take_effect_before(spec);
 	}
-	aggregate(ctx, hook, spec->aggregate_count, stat, ended);
+	aggregate(ctx, hook, spec->aggregate_count, ended);
 	if (spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT)) {
 		if (is_silent(hook->session))
-			__sync_fetch_and_add(&stat->silenced, 1);
+			add_to_counter(hook, silenced, 1);
 		else if (is_held(calls, ended))
 			hold_end(hook, calls, under, ended);
 		else if (!stream_end(ctx, code_of(hook), destination_of(hook), under, ended))
-			__sync_fetch_and_add(&stat->dropped_ring, 1);
+			add_to_counter(hook, dropped_ring, 1);
 	}
 	/* The call for which records wait has none around it. */
 	if (is_held(calls, ended) && ended->call == calls->held_call)

@@ -7,6 +7,7 @@
 #define TRACECTL_GATE_BPF_H
 
 #include "bpf/abi.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/delay.bpf.h"
 #include "bpf/handover.bpf.h"
 #include "bpf/helpers.bpf.h"
@@ -21,7 +22,7 @@ static __always_inline const struct tc_hook *take_next_hook(__u32 *next)
 
 	if (!*next)
 		return 0;
-	hook = bpf_map_lookup_elem(&hooks, next);
+	hook = further_hook(*next);
 	if (hook)
 		*next = hook->next;
 	return hook;
@@ -72,6 +73,7 @@ static __always_inline struct tc_generation *generation_of(bpf_user_pt_regs_t *c
 {
 	struct tc_generation *generation;
 	__u64 cookie, link, served_by;
+	struct tc_slot *slot;
 	__u32 attend_to;
 
 	attend_to = *(volatile __u32 *)&attention;
@@ -81,15 +83,18 @@ static __always_inline struct tc_generation *generation_of(bpf_user_pt_regs_t *c
 		return 0;
 	cookie = bpf_get_attach_cookie(ctx);
 	hit->slot = cookie % TC_MAX_SLOTS;
-	link = cookie >> 32;
-	generation = &slots[hit->slot].generation[hit->epoch & 1];
+	link = cookie >> TC_COOKIE_LINK_SHIFT;
+	slot = slot_of(cookie);
+	if (!slot)
+		return 0;
+	generation = &slot->generation[hit->epoch & 1];
 	if (!generation->hook_count)
 		return 0;
 	served_by = *(volatile __u64 *)&generation->link;
 	if (served_by != link && !takes_in_handover(served_by, link, hit->slot))
 		return 0;
 	if (counts && (__u32)served_by != link) {
-		generation = &slots[hit->slot].generation[(hit->epoch & 1) ^ 1];
+		generation = &slot->generation[(hit->epoch & 1) ^ 1];
 		if (!generation->hook_count)
 			return 0;
 	}

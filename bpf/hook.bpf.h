@@ -6,17 +6,11 @@
 #include "bpf/abi.h"
 #include "bpf/aggregate.bpf.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/machine.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/quota.bpf.h"
-
-static __always_inline struct tc_stat *stat_of(const struct tc_hook *hook)
-{
-	__u32 index = bpf_get_smp_processor_id() * TC_MAX_STATS + hook->stat;
-
-	return bpf_map_lookup_elem(&stats, &index);
-}
 
 static __noinline bool within_rate(const struct tc_spec *spec, __u32 stat)
 {
@@ -46,7 +40,7 @@ static __always_inline bool lets_pass(const struct tc_hook *hook, const struct t
 }
 
 static __always_inline void aggregate(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				      __u32 count, struct tc_stat *stat, const struct ended *ended)
+				      __u32 count, const struct ended *ended)
 {
 	__u32 i;
 
@@ -55,7 +49,7 @@ static __always_inline void aggregate(bpf_user_pt_regs_t *ctx, const struct tc_h
 			return;
 		if (!add_to_aggregate(ctx, code_of(hook), hook->stat,
 				      packed_which(i, hook->words_below_caller), ended))
-			__sync_fetch_and_add(&stat->dropped_keys, 1);
+			add_to_counter(hook, dropped_keys, 1);
 	}
 }
 

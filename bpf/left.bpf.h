@@ -7,6 +7,7 @@
 #include "bpf/access.bpf.h"
 #include "bpf/aggregate.bpf.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/ends.bpf.h"
 #include "bpf/held.bpf.h"
 #include "bpf/helpers.bpf.h"
@@ -35,9 +36,8 @@ __on_its_own int count_left(const struct tc_hook *hook, const struct ended *ende
 {
 	__u32 i, index = hook ? hook->spec : 0;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-	struct tc_stat *stat = hook ? stat_of(hook) : 0;
 
-	if (!spec || !stat || !ended)
+	if (!hook || !spec || !ended)
 		return 0;
 	for (i = 0; i < TC_MAX_AGGREGATES; i++) {
 		const struct tc_aggregate *aggregate = &spec->aggregates[i];
@@ -46,7 +46,7 @@ __on_its_own int count_left(const struct tc_hook *hook, const struct ended *ende
 		if (i >= spec->aggregate_count)
 			break;
 		if (aggregate->at_return && !add_left(&key, aggregate, ended))
-			__sync_fetch_and_add(&stat->dropped_keys, 1);
+			add_to_counter(hook, dropped_keys, 1);
 	}
 	return 0;
 }
@@ -78,26 +78,25 @@ static __always_inline void act_on_left(const struct tc_hook *hook, struct calls
 {
 	__u32 index = hook->spec;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-	struct tc_stat *stat = stat_of(hook);
 
-	if (!spec || !stat || is_shut(hook) || is_hidden(hook))
+	if (!spec || is_shut(hook) || is_hidden(hook))
 		return;
 	if (spec->at_return & TC_CONDITION_AT_RETURN) {
-		__sync_fetch_and_add(&stat->filtered, 1);
+		add_to_counter(hook, filtered, 1);
 		return;
 	}
 	count_left(hook, ended);
 	if (!(spec->at_return & (TC_EVENT_AT_RETURN | TC_RETURN_EVENT)))
 		return;
 	if (is_silent(hook->session))
-		__sync_fetch_and_add(&stat->silenced, 1);
+		add_to_counter(hook, silenced, 1);
 	else if (is_held(calls, ended))
 		hold_end(hook, calls, under, ended);
 	else if (!stream_left(hook, under, ended))
-		__sync_fetch_and_add(&stat->dropped_ring, 1);
+		add_to_counter(hook, dropped_ring, 1);
 	if (is_held(calls, ended) && ended->call == calls->held_call) {
 		calls->held_call = 0;
-		__sync_fetch_and_add(&stat->dropped_ring, give_held(calls, under));
+		add_to_counter(hook, dropped_ring, give_held(calls, under));
 	}
 }
 

@@ -28,7 +28,7 @@ __u32 last_own_tag;	/* the greatest number in `own_tags`, without TC_OWN_TAG */
 struct tc_room rooms[TC_TABLES];
 
 /* The account of the entries whose key has a hook's counters. User space sets it with the counters. */
-__u8 account_of_stat[TC_MAX_STATS];
+__u8 account_of_stat[TC_FIRST_STATS];
 
 /* Secret, so that nobody can construct two stacks with the same number. Set before loading. */
 const volatile __u64 key_stack_seed;
@@ -46,15 +46,7 @@ static __always_inline __u64 wakeup_flag(void)
 }
 
 /* Not a map of its own: indexing costs less than a lookup. A generation is a cache line. */
-struct tc_slot slots[TC_MAX_SLOTS] __attribute__((aligned(sizeof(struct tc_slot))));
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TC_MAX_HOOKS);
-	__type(key, __u32);
-	__type(value, struct tc_hook);
-} hooks SEC(".maps");
+struct tc_slot slots[TC_FIRST_SLOTS] __attribute__((aligned(sizeof(struct tc_slot))));
 
 /* Index: cpu. */
 struct {
@@ -65,14 +57,64 @@ struct {
 	__type(value, struct tc_first_hit);
 } first_hits SEC(".maps");
 
-/* Index: cpu * TC_MAX_STATS + stat. User space maps the array, and so reads it without a system call. */
+/* Index: cpu * TC_FIRST_STATS + stat. User space maps the array, and so reads it without a system call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TC_MAX_STATS);	/* times cpu_count, set before loading */
+	__uint(max_entries, TC_FIRST_STATS);	/* times cpu_count, set before loading */
 	__type(key, __u32);
 	__type(value, struct tc_stat);
 } stats SEC(".maps");
+
+/*
+ * Slots and counters after the first, and the hooks besides the first of each slot. User space makes a chunk when a
+ * number in it is first needed (daemon/kernel/chunks.h), and maps it. bpf/chunks.bpf.h finds them.
+ */
+struct chunk_of_hooks {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(max_entries, 1);	/* TC_CHUNK_HOOKS */
+	__type(key, __u32);
+	__type(value, struct tc_hook);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, TC_HOOK_CHUNKS);
+	__type(key, __u32);
+	__array(values, struct chunk_of_hooks);
+} hook_chunks SEC(".maps");
+
+struct chunk_of_slots {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(max_entries, 1);	/* TC_CHUNK_SLOTS */
+	__type(key, __u32);
+	__type(value, struct tc_slot);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, TC_SLOT_CHUNKS);
+	__type(key, __u32);
+	__array(values, struct chunk_of_slots);
+} slot_chunks SEC(".maps");
+
+/* Index: cpu * TC_CHUNK_STATS + stat. After those of all CPUs come the accounts, TC_PACKED_ACCOUNTS in each place. */
+struct chunk_of_stats {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tc_stat);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, TC_STAT_CHUNKS);
+	__type(key, __u32);
+	__array(values, struct chunk_of_stats);
+} stat_chunks SEC(".maps");
 
 /*
  * The tables of counts, sums and times by keys. Each is the only element of a map of maps, into which user space

@@ -285,14 +285,14 @@ __on_its_own int bring_in_for(bpf_user_pt_regs_t *ctx, const struct tc_hook *hoo
 
 static __always_inline void bring_in_for_generation(bpf_user_pt_regs_t *ctx, __u64 under, __u64 which)
 {
+	const struct tc_slot *slot = slot_of(bpf_get_attach_cookie(ctx));
 	const struct tc_hook *hook;
 	struct bpf_iter_num numbers;
 	__u32 next;
 
-	next = bpf_get_attach_cookie(ctx) % TC_MAX_SLOTS;
-	if (!slots[next].generation[which & 1].hook_count)
+	if (!slot || !slot->generation[which & 1].hook_count)
 		return;
-	hook = &slots[next].generation[which & 1].first;
+	hook = &slot->generation[which & 1].first;
 	bpf_iter_num_new(&numbers, 0, TC_MAX_HOOKS_OF_SLOT);
 	while (bpf_iter_num_next(&numbers)) {
 		if (is_for_current(hook))
@@ -300,7 +300,7 @@ static __always_inline void bring_in_for_generation(bpf_user_pt_regs_t *ctx, __u
 		next = hook->next;
 		if (!next)
 			break;
-		hook = bpf_map_lookup_elem(&hooks, &next);
+		hook = further_hook(next);
 		if (!hook)
 			break;
 	}
@@ -315,11 +315,13 @@ static __always_inline void bring_in_for_generation(bpf_user_pt_regs_t *ctx, __u
 static __always_inline void bring_in_for_all(bpf_user_pt_regs_t *ctx, __u64 under)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
-	__u32 slot = cookie % TC_MAX_SLOTS;
+	const struct tc_slot *slot = slot_of(cookie);
 
+	if (!slot)
+		return;
 	if (*(volatile __u32 *)&in_force[under & 1])
 		bring_in_for_generation(ctx, under, under);
-	if (*(volatile __u64 *)&slots[slot].generation[under & 1].link != cookie >> 32)
+	if (*(volatile __u64 *)&slot->generation[under & 1].link != cookie >> TC_COOKIE_LINK_SHIFT)
 		bring_in_for_generation(ctx, under, under + 1);
 }
 

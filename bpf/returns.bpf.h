@@ -15,6 +15,7 @@
 #include "bpf/abi.h"
 #include "bpf/act.bpf.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/cpu.bpf.h"
 #include "bpf/delay.bpf.h"
 #include "bpf/ends.bpf.h"
@@ -82,11 +83,11 @@ static __always_inline __u32 next_number(struct calls *calls)
 
 /* The place where a call begins, packed into one word: its slot, and these parts. */
 enum {
-	WAY_SHIFT = 16,
+	WAY_SHIFT = 24,		/* 8 bits */
 	PUSHED_SHIFT = 32,	/* bytes between the stack pointer and the return address */
 };
 
-_Static_assert(TC_MAX_SLOTS <= 1 << WAY_SHIFT, "a slot's number has its bits for itself");
+_Static_assert(TC_SLOT_BITS <= WAY_SHIFT, "a slot's number has its bits for itself");
 
 static __always_inline __u64 begin_of(const struct tc_generation *generation, __u32 slot, enum way way)
 {
@@ -123,7 +124,7 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	if (!call)
 		return 0;
 	call->sp = return_place(ctx, begin) - calls->stack_top;
-	call->slot = (__u16)begin;
+	call->slot = begin % TC_MAX_SLOTS;
 	call->serial = hook->flags >> TC_SERIAL_SHIFT;
 	call->way = way;
 	call->is_of_graph = !!(hook->flags & TC_IN_GRAPH);
@@ -159,15 +160,14 @@ __on_its_own bool act_on_graph_call(bpf_user_pt_regs_t *ctx, const struct tc_hoo
 {
 	__u32 index = hook ? hook->spec : 0, depth = graph_depth_of(calls);
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
-	struct tc_stat *stat = hook ? stat_of(hook) : 0;
 	__u64 call;
 	bool waits;
 
-	if (!hook || !spec || !stat)
+	if (!hook || !spec)
 		return false;
 	if ((spec->graph_depth && depth >= spec->graph_depth) ||
 	    (!depth && !is_taken(ctx, hook, spec, ASK_THE_MACHINE))) {
-		__sync_fetch_and_add(&stat->filtered, 1);
+		add_to_counter(hook, filtered, 1);
 		return false;
 	}
 	call = follow(ctx, hook, calls, begin);
@@ -177,9 +177,9 @@ __on_its_own bool act_on_graph_call(bpf_user_pt_regs_t *ctx, const struct tc_hoo
 	if (!(spec->at_return & TC_RETURN_EVENT) || (!call && spec->at_return & TC_KEEP_IF))
 		return call;
 	if (waits)
-		hold_hit(ctx, hook, under, stat, call ?: (__u64)depth << 32);
+		hold_hit(ctx, hook, under, call ?: (__u64)depth << 32);
 	else
-		stream_hit(ctx, hook, under, stat, call ?: (__u64)depth << 32);
+		stream_hit(ctx, hook, under, call ?: (__u64)depth << 32);
 	return call;
 }
 
@@ -196,27 +196,26 @@ static __always_inline bool follow_or_cut(bpf_user_pt_regs_t *ctx, const struct 
 static __always_inline bool is_call_jumped_to(bpf_user_pt_regs_t *ctx, const struct calls *calls,
 					      __u64 under, __u64 begin)
 {
-	__u64 moved = slots[begin % TC_MAX_SLOTS].generation[under & 1].moved;
+	const struct tc_slot *slot = slot_of(begin);
 
-	return is_jumped_to(calls, read_register(ctx, TC_INSTRUCTION_POINTER) - moved, return_place(ctx, begin));
+	return slot && is_jumped_to(calls, read_register(ctx, TC_INSTRUCTION_POINTER) - slot->generation[under & 1].moved,
+				    return_place(ctx, begin));
 }
 
 /* `calls`, `begin`: like `known` and `begin` of follow(). Returns whether the call is followed. */
 static __always_inline bool act_on_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
 					struct calls *calls, __u64 under, __u64 begin)
 {
-	struct tc_stat *stat = stat_of(hook);
-
-	if (!begins_to_act(hook, stat))
+	if (!begins_to_act(hook))
 		return false;
 	if (is_outside_graph(hook, calls) && !is_call_jumped_to(ctx, calls, under, begin))
-		__sync_fetch_and_add(&stat->filtered, 1);
+		add_to_counter(hook, filtered, 1);
 	else if (hook->flags & TC_PAIR)
 		act_on_pair(ctx, hook, under);
 	else if (hook->flags & TC_IN_GRAPH)
 		return act_on_graph_call(ctx, hook, calls, under, begin);
 	else if (!hook->spec && hook->flags & TC_EVENT)
-		show_hit(ctx, hook, under, stat);
+		show_hit(ctx, hook, under);
 	else if (hook->spec && act_by_spec(ctx, hook, under, ASK_THE_MACHINE) &&
 		 hook->flags & TC_CALL)
 		return follow_or_cut(ctx, hook, calls, begin);
@@ -349,7 +348,7 @@ static __always_inline void end_call(bpf_user_pt_regs_t *ctx, const struct tc_ho
 	__u64 sp = return_place_at_end(ctx, end) - calls->stack_top, call;
 	struct ended *ended;
 
-	call = find_call(calls, sp, (__u16)end, hook->flags >> TC_SERIAL_SHIFT);
+	call = find_call(calls, sp, end % TC_MAX_SLOTS, hook->flags >> TC_SERIAL_SHIFT);
 	if (call == NO_CALL)
 		return;
 	make_innermost(calls, call);
@@ -388,13 +387,16 @@ __on_its_own int leave_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, _
 static __always_inline void leave(bpf_user_pt_regs_t *ctx, __u64 end)
 {
 	const struct tc_generation *generation;
+	const struct tc_slot *slot = slot_of(end);
 	const struct tc_hook *hook;
 	__u32 next, i;
 	__u64 under;
 
 	under = *(volatile __u64 *)&epoch;
 	test_delay();
-	generation = &slots[end % TC_MAX_SLOTS].generation[under & 1];
+	if (!slot)
+		return;
+	generation = &slot->generation[under & 1];
 	if (!generation->hook_count)
 		return;
 	next = generation->first.next;

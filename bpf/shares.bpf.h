@@ -12,6 +12,7 @@
 #define TRACECTL_SHARES_BPF_H
 
 #include "bpf/abi.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
@@ -105,7 +106,7 @@ __on_its_own int add_key(__u32 table, const struct tc_key *key)
 		return 0;
 	room = &rooms[table];
 	own = *key;
-	account = account_of_stat[own.stat % TC_MAX_STATS];
+	account = account_of_counters(own.stat);
 	if (take_room(room, account) && insert_key(table, &own))
 		give_room(room, account);
 	return 0;

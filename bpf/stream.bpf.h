@@ -5,6 +5,7 @@
 
 #include "bpf/abi.h"
 #include "bpf/calls.bpf.h"
+#include "bpf/chunks.bpf.h"
 #include "bpf/held.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
@@ -155,34 +156,34 @@ static __always_inline __u64 destination_of(const struct tc_hook *hook)
 
 /* Returns whether the record is in the ring. */
 static __always_inline bool stream_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				       __u64 under, struct tc_stat *stat, __u64 call)
+				       __u64 under, __u64 call)
 {
 	if (is_silent(hook->session)) {
-		__sync_fetch_and_add(&stat->silenced, 1);
+		add_to_counter(hook, silenced, 1);
 		return false;
 	}
 	if (stream(ctx, code_of(hook), destination_of(hook), under, call))
 		return true;
-	__sync_fetch_and_add(&stat->dropped_ring, 1);
+	add_to_counter(hook, dropped_ring, 1);
 	return false;
 }
 
 static __always_inline void hold_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				     __u64 under, struct tc_stat *stat, __u64 call)
+				     __u64 under, __u64 call)
 {
 	if (is_silent(hook->session))
-		__sync_fetch_and_add(&stat->silenced, 1);
+		add_to_counter(hook, silenced, 1);
 	else
 		hold(ctx, code_of(hook), destination_of(hook), under, call);
 }
 
 /* The record of a part of a graph may have to wait. Returns whether it is in the ring, or waits. */
 static __always_inline bool show_hit(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook,
-				     __u64 under, struct tc_stat *stat)
+				     __u64 under)
 {
 	if (!(hook->flags & TC_WITHIN_GRAPH) || !is_waiting(hook->session))
-		return stream_hit(ctx, hook, under, stat, 0);
-	hold_hit(ctx, hook, under, stat, 0);
+		return stream_hit(ctx, hook, under, 0);
+	hold_hit(ctx, hook, under, 0);
 	return true;
 }
 

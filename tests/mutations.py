@@ -117,7 +117,7 @@ MUTATIONS = [
     Mutation('no-wait-after-the-switch', STAGING,
              '    switching_.wait_for_progress();\n', '', NO_SEAM),
     Mutation('gate-ignored', 'bpf/gate.bpf.h',
-             '.generation[hit->epoch & 1]', '.generation[0]', WHOLE),
+             '->generation[hit->epoch & 1]', '->generation[0]', WHOLE),
     Mutation('no-copy-back', STAGING, '  copy_active();\n  reached(', '  reached(', NEXT_COMMIT),
     Mutation('failed-commit-leaves-what-it-staged', STAGING,
              '  if (written_) copy_active();\n', '', REFUSED),

@@ -42,15 +42,15 @@ struct Sites {
     in_request.push_back(index);
     offsets.push_back(site.offset);
     semaphores.push_back(site.semaphore);
-    cookies.push_back(uint64_t{incarnation} << 32 | site.slot);
+    cookies.push_back(uint64_t{incarnation} << TC_COOKIE_LINK_SHIFT | site.slot);
   }
   void add_exits(const ArmedSite& site, size_t index, uint32_t incarnation) {
     for (const ExitSite& exit : site.exits) {
       in_request.push_back(index);
       offsets.push_back(exit.offset);
       semaphores.push_back(0);
-      cookies.push_back(uint64_t{incarnation} << 32 | cookie_part(exit) << TC_COOKIE_EXIT_SHIFT |
-                        site.slot);
+      cookies.push_back(uint64_t{incarnation} << TC_COOKIE_LINK_SHIFT |
+                        cookie_part(exit) << TC_COOKIE_EXIT_SHIFT | site.slot);
     }
   }
   static uint64_t cookie_part(const ExitSite& exit) {

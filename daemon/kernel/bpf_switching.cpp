@@ -11,15 +11,36 @@
 namespace tracectl {
 
 BpfSwitching::BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& shared,
-                           std::span<tc_spec> specs, Counters& counters, const Options& options)
+                           Chunks slots, Chunks hooks, std::span<tc_spec> specs, Counters& counters,
+                           const Options& options)
     : Switching(long_work, shared),
       skeleton_(skeleton),
+      slot_chunks_(std::move(slots)),
+      hook_chunks_(std::move(hooks)),
       specs_(specs),
       counters_(counters),
       programs_(skeleton, options.first, options.sleeps),
       progress_(programs_.first()),
       fast_nops_(options.fast_nops) {
   attend_to(0);  // a former daemon may have died during a switch
+  for (size_t i = 0; i < slot_chunks_.count(); ++i) add_chunk(slot_chunks_.at<tc_slot>(i));
+  for (size_t i = 0; i < hook_chunks_.count(); ++i) add_chunk(hook_chunks_.at<tc_hook>(i));
+}
+
+Result<std::span<tc_slot>> BpfSwitching::make_slots() {
+  if (auto made = slot_chunks_.add(long_work()); !made) return made.error();
+  return slot_chunks_.at<tc_slot>(slot_chunks_.count() - 1);
+}
+
+Result<std::span<tc_hook>> BpfSwitching::make_hooks() {
+  if (auto made = hook_chunks_.add(long_work()); !made) return made.error();
+  return hook_chunks_.at<tc_hook>(hook_chunks_.count() - 1);
+}
+
+Status BpfSwitching::save_in(DescriptorStore& store) {
+  auto saved = slot_chunks_.save_in(store);
+  if (saved) saved = hook_chunks_.save_in(store);
+  return saved ? programs_.save_in(store) : saved;
 }
 
 Status BpfSwitching::prepare_arm(size_t places) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "daemon/base/descriptor_store.h"
+#include "daemon/kernel/chunks.h"
 #include "daemon/kernel/counters.h"
 #include "daemon/kernel/nop_trial.h"
 #include "daemon/kernel/programs.h"
@@ -22,9 +23,9 @@ class BpfSwitching final : public Switching {
     bool sleeps = true;
     bool fast_nops = false;
   };
-  // All are borrowed. `skeleton` is loaded; `counters` makes the tables of specs.
-  BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& shared,
-               std::span<tc_spec> specs, Counters& counters, const Options& options);
+  // All but the chunks are borrowed. `skeleton` is loaded; `counters` makes the tables of specs.
+  BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& shared, Chunks slots,
+               Chunks hooks, std::span<tc_spec> specs, Counters& counters, const Options& options);
 
   Status prepare_arm(size_t places) override;
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override;
@@ -38,14 +39,17 @@ class BpfSwitching final : public Switching {
   Nops nops();
   // Whether probes on 5-byte nops are kept breakpoints, because the call would harm programs.
   bool keeps_breakpoints();
-  Status save_in(DescriptorStore& store) { return programs_.save_in(store); }
+  Status save_in(DescriptorStore& store);
 
  private:
+  Result<std::span<tc_slot>> make_slots() override;
+  Result<std::span<tc_hook>> make_hooks() override;
   std::variant<Link, ArmFailure> arm_now(const ArmRequest& request);
   void ignore_hits_by(pid_t pid);
   const NopTrial& nop5();
 
   tracer& skeleton_;
+  Chunks slot_chunks_, hook_chunks_;
   std::span<tc_spec> specs_;
   Counters& counters_;
   Programs programs_;

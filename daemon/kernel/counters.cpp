@@ -45,22 +45,56 @@ tc_pair_stat copy_of(int pair_stats, uint32_t stat) {
 
 }  // namespace
 
-Counters::Counters(tracer& skeleton, LongWork& long_work, std::span<tc_stat> stats,
+Counters::Counters(tracer& skeleton, LongWork& long_work, std::span<tc_stat> stats, Chunks chunks,
                    std::span<const tc_session> sessions, DescriptorStore* store)
     : skeleton_(skeleton),
       long_work_(long_work),
       cpu_count_(skeleton.rodata->cpu_count),
-      stats_(stats),
+      chunks_(std::move(chunks)),
+      accounts_({}, TC_CHUNK_STATS / TC_PACKED_ACCOUNTS),
       sessions_(sessions),
       rooms_(skeleton.bss->rooms),
-      key_tables_(skeleton, cpu_count_, store) {}
+      key_tables_(skeleton, cpu_count_, store) {
+  for (unsigned cpu = 0; cpu < cpu_count_; ++cpu)
+    stats_.emplace_back(stats.subspan(size_t{cpu} * TC_FIRST_STATS, TC_FIRST_STATS),
+                        TC_CHUNK_STATS);
+  for (size_t chunk = 0; chunk < chunks_.count(); ++chunk) add_chunk(chunk);
+}
 
 // ---- of hooks ----
 
+void Counters::add_chunk(size_t chunk) {
+  const auto stats = chunks_.at<tc_stat>(chunk);
+  for (unsigned cpu = 0; cpu < cpu_count_; ++cpu)
+    stats_[cpu].add_chunk(stats.subspan(size_t{cpu} * TC_CHUNK_STATS, TC_CHUNK_STATS));
+  const auto rows = chunks_.at<tc_packed_accounts>(chunk);
+  accounts_.add_chunk(rows.subspan(size_t{cpu_count_} * TC_CHUNK_STATS));
+}
+
+Status Counters::make_stats(uint32_t end) {
+  while (stats_.front().chunks_to_make(end)) {
+    if (auto made = chunks_.add(long_work_); !made) return made;
+    add_chunk(chunks_.count() - 1);
+  }
+  return ok();
+}
+
+uint8_t& Counters::account_of_counters(uint32_t stat) {
+  if (stat < TC_FIRST_STATS) return skeleton_.bss->account_of_stat[stat];
+  const uint32_t after = stat - TC_FIRST_STATS;
+  return accounts_[after / TC_PACKED_ACCOUNTS].of[after % TC_PACKED_ACCOUNTS];
+}
+
+Status Counters::save_in(DescriptorStore& store) {
+  auto saved = chunks_.save_in(store);
+  return saved ? key_tables_.save_in(store) : saved;
+}
+
 tc_stat Counters::read_stat(uint32_t stat) const {
   tc_stat sum{};
-  for (unsigned cpu = 0; cpu < cpu_count_; ++cpu) {
-    const tc_stat& row = stats_[size_t{cpu} * TC_MAX_STATS + stat];
+  if (stat >= stats_.front().size()) return sum;  // nothing has counted there
+  for (const auto& of_cpu : stats_) {
+    const tc_stat& row = of_cpu[stat];
     // Hits are read last because programs count them first: no other counter of a hit is seen without the hit.
     sum.filtered += __atomic_load_n(&row.filtered, __ATOMIC_ACQUIRE);
     sum.dropped_ring += __atomic_load_n(&row.dropped_ring, __ATOMIC_ACQUIRE);
@@ -71,10 +105,11 @@ tc_stat Counters::read_stat(uint32_t stat) const {
   return sum;
 }
 
-void Counters::begin_stat(uint32_t stat, uint32_t session) {
-  skeleton_.bss->account_of_stat[stat] = static_cast<uint8_t>(account_of(session));
-  for (unsigned cpu = 0; cpu < cpu_count_; ++cpu)
-    stats_[size_t{cpu} * TC_MAX_STATS + stat] = tc_stat{};
+Status Counters::begin_stat(uint32_t stat, uint32_t session) {
+  if (auto made = make_stats(stat + 1); !made) return made;
+  account_of_counters(stat) = static_cast<uint8_t>(account_of(session));
+  for (const auto& of_cpu : stats_) of_cpu[stat] = tc_stat{};
+  return ok();
 }
 
 Status Counters::add_rate(uint32_t stat) {
@@ -135,8 +170,7 @@ void Counters::forget_starts(uint32_t pair) {
 
 void Counters::delete_keys(tc_table table, std::span<const tc_key> keys) {
   for (const tc_key& key : keys)
-    if (key_tables_.take_out(table, key))
-      rooms_.give_back(table, skeleton_.bss->account_of_stat[key.stat], 1);
+    if (key_tables_.take_out(table, key)) rooms_.give_back(table, account_of_counters(key.stat), 1);
 }
 
 void Counters::forget_keys(const std::unordered_set<uint32_t>& stats) {

@@ -16,6 +16,8 @@
 #include "daemon/base/descriptor_store.h"
 #include "daemon/base/long_work.h"
 #include "daemon/base/result.h"
+#include "daemon/kernel/chunked_table.h"
+#include "daemon/kernel/chunks.h"
 #include "daemon/kernel/key_tables.h"
 #include "daemon/kernel/rooms.h"
 
@@ -40,14 +42,19 @@ inline tc_record head_of(const tc_key_stack& stack) {
 // making a table or an entry fails, as Code::exhausted, when memory is short. Deleting cannot fail.
 class Counters {
  public:
-  // All are borrowed. `skeleton` is loaded; `store` may have the tables of a former daemon, or is null.
-  Counters(tracer& skeleton, LongWork& long_work, std::span<tc_stat> stats,
+  // All but the chunks, which are of counters, are borrowed. `skeleton` is loaded; `store` may have the tables of a former daemon, or is null.
+  Counters(tracer& skeleton, LongWork& long_work, std::span<tc_stat> stats, Chunks chunks,
            std::span<const tc_session> sessions, DescriptorStore* store);
 
   // ---- of hooks ----
   tc_stat read_stat(uint32_t stat) const;  // summed over the CPUs
-  // Zeroes the counter. Entries that hits make in tables under its number are charged to the session's user.
-  void begin_stat(uint32_t stat, uint32_t session);
+  // Zeroes the counter, after it has made the memory of all up to it. Entries that hits make in tables under its number
+  // are charged to the session's user.
+  Status begin_stat(uint32_t stat, uint32_t session);
+  // How much memory it takes to have all counters below `end`.
+  uint64_t bytes_to_make_stats(uint32_t end) const {
+    return stats_.front().chunks_to_make(end) * chunks_.bytes_each();
+  }
   // The state of a hook that samples or limits, kept with these counters.
   Status add_rate(uint32_t stat);
   void remove_rate(uint32_t stat);
@@ -86,10 +93,14 @@ class Counters {
   // the session has no hook any more.
   void forget_session(uint32_t session);
 
-  // Keeps the tables of counts, sums and times in the store; from then on also those that are made later.
-  Status save_in(DescriptorStore& store) { return key_tables_.save_in(store); }
+  // Keeps the tables of counts, sums and times in the store, and chunks of counters; from then on also those that are
+  // made later.
+  Status save_in(DescriptorStore& store);
 
  private:
+  Status make_stats(uint32_t end);
+  void add_chunk(size_t chunk);
+  uint8_t& account_of_counters(uint32_t stat);
   void delete_keys(tc_table table, std::span<const tc_key> keys);
   template <class Key>
   void forget(const bpf_map* map, tc_table table, std::optional<uint32_t> session);
@@ -98,7 +109,9 @@ class Counters {
   tracer& skeleton_;
   LongWork& long_work_;
   unsigned cpu_count_;
-  std::span<tc_stat> stats_;  // by CPU and number
+  Chunks chunks_;
+  std::vector<ChunkedTable<tc_stat>> stats_;  // by CPU
+  ChunkedTable<tc_packed_accounts> accounts_;
   std::span<const tc_session> sessions_;
   Rooms rooms_;
   KeyTables key_tables_;

@@ -10,8 +10,8 @@ namespace tracectl {
 namespace {
 
 Switching::Shared for_switching(tracer& skeleton, const SharedArrays& arrays) {
-  return {.slots = skeleton.bss->slots,
-          .hooks = arrays.hooks,
+  return {.slots = ChunkedTable<tc_slot>(skeleton.bss->slots, TC_CHUNK_SLOTS),
+          .hooks = ChunkedTable<tc_hook>({}, TC_CHUNK_HOOKS),
           .layouts = arrays.layouts,
           .first_hits = arrays.first_hits,
           .in_force = skeleton.bss->in_force,
@@ -27,6 +27,10 @@ BpfSwitching::Options switching_options(const KernelOptions& options) {
 
 }  // namespace
 
+struct KernelChunks {
+  Chunks slots, stats, hooks;
+};
+
 Result<std::unique_ptr<Kernel>> Kernel::open(const KernelOptions& options) {
   auto programs = load_programs(options.for_one_command, options.store);
   if (!programs) return programs.error();
@@ -34,20 +38,33 @@ Result<std::unique_ptr<Kernel>> Kernel::open(const KernelOptions& options) {
   if (!arrays) return arrays.error();
   auto notices = Notices::open(*programs->skeleton, arrays->sessions);
   if (!notices) return notices.error();
-  return std::unique_ptr<Kernel>{
-      new Kernel(std::move(*programs), std::move(*arrays), std::move(*notices), options)};
+  SavedTables& restored = programs->restored;
+  DescriptorStore* keeper = restored.links.empty() ? nullptr : options.store;
+  const auto open_chunks = [&](ChunkOf of) {
+    return Chunks::open(*programs->skeleton, of, std::move(restored.chunks[of]), keeper);
+  };
+  auto slots = open_chunks(ChunkOf::slots);
+  if (!slots) return slots.error();
+  auto stats = open_chunks(ChunkOf::stats);
+  if (!stats) return stats.error();
+  auto hooks = open_chunks(ChunkOf::hooks);
+  if (!hooks) return hooks.error();
+  return std::unique_ptr<Kernel>{new Kernel(
+      std::move(*programs), std::move(*arrays),
+      {std::move(*slots), std::move(*stats), std::move(*hooks)}, std::move(*notices), options)};
 }
 
-Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, Notices notices,
+Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, KernelChunks chunks, Notices notices,
                const KernelOptions& options)
     : skeleton_(std::move(programs.skeleton)),
-      restored_(std::move(programs.restored)),
+      restored_(std::move(programs.restored.links)),
       arrays_(std::move(arrays)),
       cpu_count_(skeleton_->rodata->cpu_count),
-      counters_(*skeleton_, long_work_, arrays_.stats, arrays_.sessions,
+      counters_(*skeleton_, long_work_, arrays_.stats, std::move(chunks.stats), arrays_.sessions,
                 is_restored() ? options.store : nullptr),
-      switching_(*skeleton_, long_work_, for_switching(*skeleton_, arrays_), arrays_.specs,
-                 counters_, switching_options(options)),
+      switching_(*skeleton_, long_work_, for_switching(*skeleton_, arrays_),
+                 std::move(chunks.slots), std::move(chunks.hooks), arrays_.specs, counters_,
+                 switching_options(options)),
       rings_(bpf_map__fd(skeleton_->maps.rings), cpu_count_,
              {.losses = arrays_.losses,
               .own_tags = arrays_.own_tags,
@@ -64,7 +81,7 @@ Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, Notices notices,
 Kernel::~Kernel() = default;
 
 Status Kernel::save_in(DescriptorStore& store) {
-  auto saved = save_tables(*skeleton_, restored_, store);
+  auto saved = is_restored() ? ok() : save_tables(*skeleton_, store);
   if (saved) saved = counters_.save_in(store);
   if (saved) saved = switching_.save_in(store);
   if (!saved) forget_tables(*skeleton_, store);

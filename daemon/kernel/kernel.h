@@ -19,6 +19,7 @@
 #include "daemon/base/long_work.h"
 #include "daemon/base/result.h"
 #include "daemon/kernel/bpf_switching.h"
+#include "daemon/kernel/chunks.h"
 #include "daemon/kernel/counters.h"
 #include "daemon/kernel/loading.h"
 #include "daemon/kernel/notices.h"
@@ -42,6 +43,8 @@ struct KernelOptions {
   // The store in which a former daemon may have left its tables. Borrowed: it must outlive the kernel.
   DescriptorStore* store = nullptr;
 };
+
+struct KernelChunks;
 
 // Owns the loaded programs and the memory that they share with this process. Only the control thread may call it.
 class Kernel {
@@ -77,7 +80,7 @@ class Kernel {
   Status save_in(DescriptorStore& store);
 
  private:
-  Kernel(LoadedPrograms programs, SharedArrays arrays, Notices notices,
+  Kernel(LoadedPrograms programs, SharedArrays arrays, KernelChunks chunks, Notices notices,
          const KernelOptions& options);
 
   LongWork long_work_;

@@ -10,8 +10,8 @@
 
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
+#include "daemon/kernel/chunks.h"
 #include "daemon/kernel/key_tables.h"
-#include "daemon/kernel/saved_tables.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
@@ -74,7 +74,7 @@ Status configure(tracer& skeleton, unsigned cpu_count, bool for_one_command) {
   bpf_program__set_autoload(skeleton.progs.on_site, !for_one_command);
   bpf_program__set_autoload(skeleton.progs.on_count, for_one_command);
   bpf_map__set_max_entries(skeleton.maps.first_hits, cpu_count);
-  bpf_map__set_max_entries(skeleton.maps.stats, TC_MAX_STATS * cpu_count);
+  bpf_map__set_max_entries(skeleton.maps.stats, TC_FIRST_STATS * cpu_count);
   bpf_map__set_max_entries(skeleton.maps.ring_losses, TC_MAX_SESSIONS * cpu_count);
   bpf_map__set_max_entries(skeleton.maps.rings, TC_MAX_SESSIONS * cpu_count);
   return ok();
@@ -108,12 +108,15 @@ Result<LoadedPrograms> load_programs(bool for_one_command, DescriptorStore* stor
     return configured.error();
   const auto tables = KeyTables::declare(skeleton, cpu_count);
   if (!tables) return tables.error();
+  const auto chunks = Chunks::declare(skeleton);
+  if (!chunks) return chunks.error();
   if (store) {
     auto taken = take_tables(skeleton, *store);
     if (!taken) return taken.error();
     programs.restored = std::move(*taken);
   }
-  if (auto loaded = load(skeleton, !programs.restored.empty()); !loaded) return loaded.error();
+  if (auto loaded = load(skeleton, !programs.restored.links.empty()); !loaded)
+    return loaded.error();
   return programs;
 }
 

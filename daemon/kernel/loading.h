@@ -9,6 +9,7 @@
 #include "daemon/base/descriptor_store.h"
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
+#include "daemon/kernel/saved_tables.h"
 
 struct tracer;
 
@@ -21,9 +22,7 @@ using Skeleton = std::unique_ptr<tracer, SkeletonDeleter>;
 
 struct LoadedPrograms {
   Skeleton skeleton;
-  // The links of a former daemon's programs that follow processes; none if the tables are new, and the programs of
-  // the skeleton follow them.
-  std::vector<Fd> restored;
+  SavedTables restored;  // empty if the tables are new
 };
 
 // `for_one_command`: the program that only counts is loaded in place of that of Way::entry. `store`, in which a former

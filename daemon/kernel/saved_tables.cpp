@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/kernel/saved_tables.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
@@ -35,13 +37,35 @@ std::vector<bpf_map*> tables_of(const tracer& skeleton) {
   return tables;
 }
 
-const SavedDescriptor* find(const std::vector<SavedDescriptor>& saved, const std::string& name) {
-  for (const SavedDescriptor& one : saved)
+SavedDescriptor* find(std::vector<SavedDescriptor>& saved, const std::string& name) {
+  for (SavedDescriptor& one : saved)
     if (one.name == name) return &one;
   return nullptr;
 }
 
+std::string name_of_chunks(const tracer& skeleton, ChunkOf of) {
+  return "chunk." + digest_of(skeleton) + '.' + name_of(of) + '.';
+}
+
+// The chunks that the map of maps has, in their order. None if the store has not all of them.
+std::optional<std::vector<Fd>> take_chunks(const tracer& skeleton, ChunkOf of, int place,
+                                           DescriptorStore& store) {
+  auto saved = store.take(name_of_chunks(skeleton, of));
+  std::vector<Fd> chunks;
+  uint32_t id = 0;
+  for (uint32_t number = 0; bpf_map_lookup_elem(place, &number, &id) == 0; ++number) {
+    auto* one = find(saved, name_of_chunk(skeleton, of, number));
+    if (!one) return std::nullopt;
+    chunks.push_back(std::move(one->fd));
+  }
+  return chunks;
+}
+
 }  // namespace
+
+std::string name_of_chunk(const tracer& skeleton, ChunkOf of, size_t number) {
+  return name_of_chunks(skeleton, of) + std::to_string(number);
+}
 
 std::string name_of_key_table(const tracer& skeleton, const char* kind) {
   return "keys." + digest_of(skeleton) + '.' + kind;
@@ -55,25 +79,31 @@ std::string name_of_saved_program(const tracer& skeleton) {
   return "program." + digest_of(skeleton);
 }
 
-Result<std::vector<Fd>> take_tables(tracer& skeleton, DescriptorStore& store) {
+Result<SavedTables> take_tables(tracer& skeleton, DescriptorStore& store) {
   const std::string digest = digest_of(skeleton);
-  const auto saved = store.take("map." + digest + ".");
+  auto saved = store.take("map." + digest + ".");
   auto programs = store.take(name_of_saved_program(skeleton));
   const auto tables = tables_of(skeleton);
-  std::vector<Fd> links;
-  if (programs.empty()) return links;
-  for (size_t i = 0; i < tables.size(); ++i)
-    if (!find(saved, name_of_table(digest, i))) return links;
+  SavedTables taken;
+  if (programs.empty()) return taken;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    const SavedDescriptor* table = find(saved, name_of_table(digest, i));
+    if (!table) return taken;
+    for (const ChunkOf of : kAllChunks) {
+      if (tables[i] != place_of(skeleton, of)) continue;
+      auto chunks = take_chunks(skeleton, of, table->fd.get(), store);
+      if (!chunks) return taken;
+      taken.chunks[of] = std::move(*chunks);
+    }
+  }
   for (size_t i = 0; i < tables.size(); ++i)
     if (bpf_map__reuse_fd(tables[i], find(saved, name_of_table(digest, i))->fd.get()) != 0)
       return Error::from_errno(std::string("take over the table ") + bpf_map__name(tables[i]));
-  for (SavedDescriptor& one : programs) links.push_back(std::move(one.fd));
-  return links;
+  for (SavedDescriptor& one : programs) taken.links.push_back(std::move(one.fd));
+  return taken;
 }
 
-Status save_tables(const tracer& skeleton, const std::vector<Fd>& restored,
-                   DescriptorStore& store) {
-  if (!restored.empty()) return ok();  // the store still has them
+Status save_tables(const tracer& skeleton, DescriptorStore& store) {
   const std::string digest = digest_of(skeleton);
   const auto tables = tables_of(skeleton);
   for (size_t i = 0; i < tables.size(); ++i)
@@ -92,6 +122,9 @@ void forget_tables(const tracer& skeleton, DescriptorStore& store) {
   const std::string digest = digest_of(skeleton);
   for (size_t i = 0; i < tables_of(skeleton).size(); ++i) store.forget(name_of_table(digest, i));
   for (const char* kind : kKeyTables) store.forget(name_of_key_table(skeleton, kind));
+  for (const ChunkOf of : kAllChunks)
+    for (const auto& prefix = name_of_chunks(skeleton, of); const auto& one : store.look(prefix))
+      store.forget(one.name);
   store.forget(name_of_saved_program(skeleton));
 }
 

@@ -5,21 +5,30 @@
 // the same programs, and so the same layouts.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "daemon/base/descriptor_store.h"
+#include "daemon/base/fd.h"
+#include "daemon/base/result.h"
+#include "daemon/kernel/chunks.h"
 
 struct tracer;
 
 namespace tracectl {
 
-// Call it before the programs are loaded. They then use the tables that a former daemon left: all of them, or none
-// if any is missing. Returns the links of its programs that follow processes; none if there were no such tables.
-Result<std::vector<Fd>> take_tables(tracer& skeleton, DescriptorStore& store);
+struct SavedTables {
+  std::vector<Fd> links;  // of programs that follow processes; none if there were no such tables
+  std::map<ChunkOf, std::vector<Fd>> chunks;  // in their order
+};
 
-// `restored`: what take_tables() returned.
-Status save_tables(const tracer& skeleton, const std::vector<Fd>& restored, DescriptorStore& store);
+// Call it before the programs are loaded. They then use the tables that a former daemon left: all of them, or none
+// if any is missing.
+Result<SavedTables> take_tables(tracer& skeleton, DescriptorStore& store);
+
+// For new tables: the store still has those that were taken from it.
+Status save_tables(const tracer& skeleton, DescriptorStore& store);
 // Also forgets the links of programs that follow processes.
 void forget_tables(const tracer& skeleton, DescriptorStore& store);
 
@@ -27,6 +36,9 @@ void forget_tables(const tracer& skeleton, DescriptorStore& store);
 inline constexpr const char* kKeyTables[] = {"counts", "sums", "times"};
 std::string name_of_key_table(const tracer& skeleton, const char* kind);
 std::vector<SavedDescriptor> take_key_tables(const tracer& skeleton, DescriptorStore& store);
+
+// Chunks of tables, which are made later too.
+std::string name_of_chunk(const tracer& skeleton, ChunkOf of, size_t number);
 
 // The name for the link of another program that follows processes or threads.
 std::string name_of_saved_program(const tracer& skeleton);

@@ -23,8 +23,7 @@ template <class T> Status SharedArrays::take(std::span<T>& into, const bpf_map* 
 Result<SharedArrays> SharedArrays::map(const tracer& skeleton) {
   const auto& maps = skeleton.maps;
   SharedArrays arrays;
-  Status taken = arrays.take(arrays.hooks, maps.hooks);
-  if (taken) taken = arrays.take(arrays.stats, maps.stats);
+  Status taken = arrays.take(arrays.stats, maps.stats);
   if (taken) taken = arrays.take(arrays.specs, maps.specs);
   if (taken) taken = arrays.take(arrays.layouts, maps.layouts);
   if (taken) taken = arrays.take(arrays.first_hits, maps.first_hits);

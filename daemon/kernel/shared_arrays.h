@@ -19,7 +19,6 @@ class SharedArrays {
   // `skeleton` is loaded.
   static Result<SharedArrays> map(const tracer& skeleton);
 
-  std::span<tc_hook> hooks;
   std::span<tc_stat> stats;
   std::span<tc_spec> specs;
   std::span<tc_layout> layouts;

@@ -6,6 +6,20 @@
 
 namespace tracectl {
 
+Status Switching::make_room(uint32_t slots_end, uint32_t hooks_end) {
+  while (shared_.slots.chunks_to_make(slots_end)) {
+    auto made = make_slots();
+    if (!made) return made.error();
+    add_chunk(*made);
+  }
+  while (shared_.hooks.chunks_to_make(hooks_end)) {
+    auto made = make_hooks();
+    if (!made) return made.error();
+    add_chunk(*made);
+  }
+  return ok();
+}
+
 void Switching::write_layout(uint32_t index, const Arguments& arguments) {
   shared_.layouts[index] = layout_of(arguments);
 }

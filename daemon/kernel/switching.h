@@ -12,6 +12,7 @@
 #include "bpf/abi.h"
 #include "daemon/base/long_work.h"
 #include "daemon/base/result.h"
+#include "daemon/kernel/chunked_table.h"
 #include "daemon/kernel/link.h"
 #include "daemon/model/argument.h"
 
@@ -36,8 +37,8 @@ class Switching {
  public:
   // Memory shared with the programs, borrowed.
   struct Shared {
-    std::span<tc_slot> slots;
-    std::span<tc_hook> hooks;
+    ChunkedTable<tc_slot> slots;
+    ChunkedTable<tc_hook> hooks;
     std::span<tc_layout> layouts;
     std::span<const tc_first_hit> first_hits;  // by CPU
     std::span<uint32_t, 2> in_force;
@@ -60,8 +61,15 @@ class Switching {
   virtual bool disarms_one_by_one() const { return false; }
 
   // The caller may write only what no program can read.
-  std::span<tc_slot> slots() const { return shared_.slots; }
-  std::span<tc_hook> hooks() const { return shared_.hooks; }
+  const ChunkedTable<tc_slot>& slots() const { return shared_.slots; }
+  const ChunkedTable<tc_hook>& hooks() const { return shared_.hooks; }
+  // Makes the memory of all slots and hooks below these numbers. What was made stays.
+  Status make_room(uint32_t slots_end, uint32_t hooks_end);
+  // How much memory that takes.
+  uint64_t bytes_to_make(uint32_t slots_end, uint32_t hooks_end) const {
+    return uint64_t{shared_.slots.chunks_to_make(slots_end)} * TC_CHUNK_SLOTS * sizeof(tc_slot) +
+           uint64_t{shared_.hooks.chunks_to_make(hooks_end)} * TC_CHUNK_HOOKS * sizeof(tc_hook);
+  }
   // The number of hooks in force at all slots together, for each generation.
   std::span<uint32_t, 2> in_force() const { return shared_.in_force; }
   void write_layout(uint32_t index, const Arguments& arguments);
@@ -88,6 +96,11 @@ class Switching {
  protected:
   Switching(LongWork& long_work, const Shared& shared) : long_work_(long_work), shared_(shared) {}
 
+  // One more chunk, zeroed.
+  virtual Result<std::span<tc_slot>> make_slots() = 0;
+  virtual Result<std::span<tc_hook>> make_hooks() = 0;
+  void add_chunk(std::span<tc_slot> chunk) { shared_.slots.add_chunk(chunk); }
+  void add_chunk(std::span<tc_hook> chunk) { shared_.hooks.add_chunk(chunk); }
   void attend_to(uint32_t what);
 
  private:

@@ -133,6 +133,7 @@ void RestoredState::take_slots(Switching& switching, Slots& slots) {
 
 // Both generations of the slot become the one in force.
 bool RestoredState::take_slot(const SlotState& state, Switching& switching, Slots& slots) {
+  if (state.id >= switching.slots().size()) return false;
   tc_slot& in_kernel = switching.slots()[state.id];
   tc_generation& active = in_kernel.generation[switching.epoch() & 1];
   const auto link = static_cast<uint32_t>(active.link & kLinkBits);
@@ -154,7 +155,7 @@ bool RestoredState::take_slot(const SlotState& state, Switching& switching, Slot
   return true;
 }
 
-void RestoredState::take_hooks(const tc_generation& generation, std::span<const tc_hook> hooks,
+void RestoredState::take_hooks(const tc_generation& generation, const ChunkedTable<tc_hook>& hooks,
                                Slot& slot) {
   const tc_hook* at = &generation.first;
   const uint32_t count = std::min<uint32_t>(generation.hook_count, TC_MAX_HOOKS_OF_SLOT);

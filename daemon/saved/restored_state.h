@@ -44,7 +44,7 @@ class RestoredState {
                     Reading& reading);
   void take_slots(Switching& switching, Slots& slots);
   bool take_slot(const SlotState& state, Switching& switching, Slots& slots);
-  void take_hooks(const tc_generation& generation, std::span<const tc_hook> hooks, Slot& slot);
+  void take_hooks(const tc_generation& generation, const ChunkedTable<tc_hook>& hooks, Slot& slot);
   void take_links(Switching& switching, Slots& slots, Saver& saver);
   static void clear_others(Switching& switching, const Slots& slots);
 

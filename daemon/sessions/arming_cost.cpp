@@ -19,7 +19,8 @@ std::string kib(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) +
 }  // namespace
 
 ArmingCost arming_cost(const Changes& changes, bool one_by_one) {
-  return {.kernel_bytes = changes.breakpoints * (one_by_one ? kBytesByEvent : kBytesByLink),
+  const uint64_t each = one_by_one ? kBytesByEvent : kBytesByLink;
+  return {.kernel_bytes = changes.breakpoints * each + changes.table_bytes,
           .private_bytes = changes.pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))};
 }
 

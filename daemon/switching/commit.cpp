@@ -65,6 +65,7 @@ void Commit::discard(const Hook& hook) {
 
 void Commit::expect(size_t slots, size_t hooks) {
   made_.reserve(hooks);
+  fresh_stats_.reserve(hooks);
   next_.reserve(slots);
 }
 
@@ -90,6 +91,19 @@ Status Commit::plan(const Coverage& coverage, const std::vector<Setting>& settin
     if (auto added = add(wanted, std::move(now)); !added) return added;
   }
   drop_unwanted();
+  changes_.table_bytes = bytes_to_grow();
+  return ok();
+}
+
+uint64_t Commit::bytes_to_grow() const {
+  const auto last = std::max_element(fresh_stats_.begin(), fresh_stats_.end());
+  const uint32_t end = last == fresh_stats_.end() ? 0 : *last + 1;
+  return counters_.bytes_to_make_stats(end) + staging_.bytes_to_grow();
+}
+
+Status Commit::begin_counters() {
+  for (const uint32_t stat : fresh_stats_)
+    if (auto begun = counters_.begin_stat(stat, session_.id); !begun) return begun;
   return ok();
 }
 
@@ -141,6 +155,7 @@ Result<SessionHook> Commit::keep_or_make(const Want& want, HeldHooks& held) {
   auto hook = hooks_.make(session_, want);
   if (!hook) return hook.error();
   made_.push_back(*hook);
+  if (!want.saved) fresh_stats_.push_back(hook->stat);
   return SessionHook{.hook = *hook,
                      .probe = want.probe_name(),
                      .setting = want.part->setting,
@@ -224,6 +239,7 @@ Result<SessionHook> Commit::renew(const SessionHook& old) {
   auto hook = hooks_.with_fresh_counters(old.hook);
   if (!hook) return hook.error();
   made_.push_back(*hook);
+  fresh_stats_.push_back(hook->stat);
   SessionHook renewed = old;
   renewed.hook = *hook;
   put_in_force(renewed);

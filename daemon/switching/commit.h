@@ -21,6 +21,7 @@ struct Changes {
   // Of the sites that are added: the places where the kernel puts a breakpoint, exits too, and the pages of code that
   // have the sites.
   size_t breakpoints = 0, pages = 0;
+  uint64_t table_bytes = 0;  // by which tables of the engine must grow
 };
 
 // One session's part in a switch: its hooks before and after it. It plans into a Staging, which it may
@@ -58,6 +59,9 @@ class Commit {
   // Pauses or resumes a session that is not gated; its counters are kept.
   Status plan_pause(bool paused);
 
+  // Makes the counters of new hooks zero. Call it after that.
+  Status begin_counters();
+
   const Changes& changes() const { return changes_; }  // of plan()
 
   // The session, and its hooks and settings after the switch.
@@ -81,6 +85,7 @@ class Commit {
   void expect(size_t slots, size_t hooks);
   Status add(const SlotWants& wanted, HeldHooks held);
   void count_added(const SlotWants& wanted);
+  uint64_t bytes_to_grow() const;
   Result<SessionHook> keep_or_make(const Want& want, HeldHooks& held);
   Result<SessionHook> renew(const SessionHook& old);
   Status put(const SlotSite& site, SessionHooks held);
@@ -96,6 +101,7 @@ class Commit {
   Session& session_;
   std::unordered_map<SlotId, SessionHooks> next_;  // in force after the switch
   std::vector<Hook> made_;  // by this commit; has room for each before it is made
+  std::vector<uint32_t> fresh_stats_;
   const SlotKey* last_added_ = nullptr;
   HeldHooks gone_;  // hooks of the session that the switch removes
   Changes changes_;

@@ -395,7 +395,6 @@ Status Hooks::take_counters(Hook& hook) {
   if (!stat)
     return Error{Code::exhausted,
                  "the table of counters is full (" + std::to_string(slots_.stat_ids.limit()) + ")"};
-  kernel_.counters().begin_stat(*stat, hook.session);
   if (auto added = add_tables(hook, *stat); !added) {
     slots_.stat_ids.give_back(*stat);
     return added;

@@ -43,6 +43,7 @@ class Hooks {
   // Whether the site has what the setting asks for. Takes nothing.
   static Status check(const Want& want);
 
+  // Its counters begin at 0 once the caller has called Counters::begin_stat(), unless they are saved ones.
   Result<Hook> make(Session& session, const Want& want);
 
   // Call it before the first hook is made: it reserves these numbers. Those of specs, and of sets that no hook has
@@ -67,7 +68,7 @@ class Hooks {
   void leave_cgroups(Session& session, const std::vector<Setting>& settings);
   void leave_executables(Session& session, const std::vector<Setting>& settings);
 
-  // The same hook with counters of its own, which are zero.
+  // The same hook with counters of its own, as from make().
   Result<Hook> with_fresh_counters(const Hook& hook);
   // The hook forgets the calls that it has followed so far.
   void renew_serial(Hook& hook);

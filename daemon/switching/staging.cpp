@@ -41,20 +41,22 @@ tc_hook kernel_hook(const Hook& hook, uint32_t next) {
 
 // ---- changes ----
 
-void Staging::ChangesBySlot::make_room() {
+void Staging::ChangesBySlot::make_room(uint32_t end) {
   if (changes_.size() == changes_.capacity())
     changes_.reserve(std::max<size_t>(2 * changes_.size(), 16));
+  if (end > places_.size()) places_.resize(std::max<size_t>(end, 2 * places_.size()));
 }
 
 Staging::Change& Staging::ChangesBySlot::add(SlotId slot) {
-  make_room();
+  make_room(slot + 1);
+  end_of_slots_ = std::max(end_of_slots_, slot + 1);
   changes_.emplace_back(slot, Change{});
   places_[slot] = static_cast<uint32_t>(changes_.size());
   return changes_.back().second;
 }
 
 Staging::Change* Staging::ChangesBySlot::find(SlotId slot) {
-  return places_[slot] ? &at(slot) : nullptr;
+  return has(slot) ? &at(slot) : nullptr;
 }
 
 Staging::Change& Staging::change(SlotId slot) {
@@ -73,7 +75,7 @@ Result<SlotId> Staging::want(const SlotSite& site, SessionId session,
                              const std::vector<Hook>& wanted) {
   auto found = slots_.by_key.find(site.key);
   if (found == slots_.by_key.end()) {
-    changes_.make_room();  // takes memory before a number
+    changes_.make_room(slots_.slot_ids.end() + 1);  // takes memory before a number
     const auto id = slots_.slot_ids.take();
     if (!id) return full("armed sites", slots_.slot_ids.limit());
     changes_.add(*id).is_new = true;
@@ -116,6 +118,7 @@ Status Staging::stage() {
   const auto progress = hands_over() ? Progress::of_hits : Progress::of_programs;
   if (auto prepared = switching_.prepare_wait(progress); !prepared) return prepared;
   if (auto allocated = allocate_hooks(); !allocated) return allocated;
+  if (auto made = make_room(); !made) return made;
   write_staging();
   return ok();
 }
@@ -186,6 +189,22 @@ Status Staging::allocate_hooks() {
     }
   }
   return ok();
+}
+
+Status Staging::make_room() {
+  uint32_t hooks_end = 0;
+  for (const auto& [id, change] : changes_)
+    for (const uint32_t hook : change.rest) hooks_end = std::max(hooks_end, hook + 1);
+  return switching_.make_room(changes_.end_of_slots(), hooks_end);
+}
+
+// The numbers of hooks are not taken yet: as if each were the next one that no hook has had.
+uint64_t Staging::bytes_to_grow() const {
+  size_t rest = 0;
+  for (const auto& [id, change] : changes_)
+    rest += std::max<size_t>(count_in_force(change.hooks), 1) - 1;
+  const size_t hooks_end = rest ? slots_.hook_ids.used() + rest + 1 : 0;
+  return switching_.bytes_to_make(changes_.end_of_slots(), static_cast<uint32_t>(hooks_end));
 }
 
 void Staging::write_generation(SlotId slot, unsigned generation, const Change& change) {

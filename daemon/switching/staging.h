@@ -56,6 +56,9 @@ class Staging {
   // Disarms a slot that lingers.
   void end_lingering(SlotId slot) { change(slot).lingers_until_ns = 0; }
 
+  // By how much the tables of slots and hooks must grow for the changes so far.
+  uint64_t bytes_to_grow() const;
+
   // A site that the kernel would not arm.
   struct RefusedSite {
     SlotKey key;
@@ -97,11 +100,11 @@ class Staging {
   // One change for each slot, in the order in which slots were named first.
   class ChangesBySlot {
    public:
-    // After this the next add() takes no memory.
-    void make_room();
+    // After this the next add() of a slot below `end` takes no memory.
+    void make_room(uint32_t end);
     Change& add(SlotId slot);
     Change* find(SlotId slot);
-    const Change* find(SlotId slot) const { return places_[slot] ? &at(slot) : nullptr; }
+    const Change* find(SlotId slot) const { return has(slot) ? &at(slot) : nullptr; }
     Change& at(SlotId slot) { return changes_[places_[slot] - 1].second; }
     const Change& at(SlotId slot) const { return changes_[places_[slot] - 1].second; }
     auto begin() { return changes_.begin(); }
@@ -109,9 +112,15 @@ class Staging {
     auto begin() const { return changes_.begin(); }
     auto end() const { return changes_.end(); }
 
+    // All slots that are named have numbers below this.
+    uint32_t end_of_slots() const { return end_of_slots_; }
+
    private:
+    bool has(SlotId slot) const { return slot < places_.size() && places_[slot]; }
+
     std::vector<std::pair<SlotId, Change>> changes_;
-    std::vector<uint32_t> places_ = std::vector<uint32_t>(TC_MAX_SLOTS);  // 1 + index, or 0
+    std::vector<uint32_t> places_;  // 1 + index, or 0
+    uint32_t end_of_slots_ = 0;
   };
 
   Change& change(SlotId slot);
@@ -121,6 +130,7 @@ class Staging {
   void plan_handover(SlotId slot, uint32_t incarnation);
   bool hands_over() const;
   Status allocate_hooks();
+  Status make_room();
   void write_staging();
   Status arm();
   size_t places_to_arm() const;

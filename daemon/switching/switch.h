@@ -41,7 +41,11 @@ class Switch {
   void drop(SlotId slot, SessionId session) { staging_.drop(slot, session); }
   void end_lingering(SlotId slot) { staging_.end_lingering(slot); }
 
-  Status build() { return staging_.build(); }
+  Status build() {
+    for (Commit& commit : commits_)
+      if (auto begun = commit.begin_counters(); !begun) return begun;
+    return staging_.build();
+  }
   // Returns the session's commit, which has the session's state after the switch; null if the switch does not
   // change the session. Call it after build().
   const Commit* commit_of(const Session& session) const {

@@ -55,6 +55,24 @@ class LargeSets(support.DaemonTest):
         self.assertEqual([(row['probe'], row['count']) for row in counted['rows'] if row['count']],
                          [(f'uprobe:{large}:part_10000', 1)])
 
+    def test_more_sites_than_the_table_has_at_the_start(self):
+        sites = target('sites')
+        before = self.daemon.json('status')['memory_bytes']
+        counted, _ = self.count('u::s[0-9]*', '--yes', '--', sites, '50')
+        rows = {row['probe'].rpartition(':')[2]: row['count'] for row in counted['rows']}
+        self.assertEqual(len(rows), 100000)
+        self.assertEqual({name for name, count in rows.items() if count},
+                         {f's{n}' for n in range(50, 100001, 50)})
+        self.assertEqual(set(rows.values()), {0, 1})
+        # A chunk of slots is part of the daemon's memory; it stays.
+        self.assertGreater(self.daemon.json('status')['memory_bytes'], before + (8 << 20))
+
+    def test_more_sites_than_the_table_has_at_the_start_without_a_daemon(self):
+        done = support.run('--embedded', '--json', 'count', 'u::s[0-9]*', '--yes', '--', target('sites'), '50')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        hit = [row for row in json.loads(done.stdout)['rows'] if row['count']]
+        self.assertEqual((len(hit), {row['count'] for row in hit}), (2000, {1}))
+
     def test_a_draft_of_many_sites_wants_consent(self):
         large = target('large')
         run = self.daemon.run

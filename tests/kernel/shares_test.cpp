@@ -277,27 +277,31 @@ TEST_F(SharesOfPlaces, OfSessionsAreLeftToOthers) {
   EXPECT_FALSE(engine->create_session("root"));
 }
 
-// Three times ten thousand sites are within one user's limit, and four times are within the table.
+// Sessions of ten thousand sites each, until the next one is beyond what a user can have. They are in several files,
+// because a switch makes the hooks of all sessions at its sites anew.
 TEST_F(SharesOfPlaces, OfHooksAreLeftToOthers) {
-  must(engine->create_session("greedy", std::nullopt, user()));
-  const std::string many = file_of("greedy", "many", 0);
-  for (const char* session : {"greedy-2", "greedy-3", "greedy-4"}) {
-    must(engine->create_session(session, std::nullopt, user()));
-    give(session, many);
+  constexpr uint32_t kEach = 10'000, kFiles = 5;
+  const uint32_t fit = shares(TC_MAX_HOOKS - 1).most_of_user() / kEach;
+  const auto name = [](uint32_t n) { return "greedy-" + std::to_string(n); };
+  std::vector<std::string> all;
+  for (uint32_t n = 0; n <= fit; ++n) {
+    must(engine->create_session(name(n), std::nullopt, user()));
+    if (n < kFiles)
+      all.push_back("uprobe:" + file_of(name(n), "many", n) + ":m0*");
+    else
+      give(name(n), files_[n % kFiles]);
+    must(stage(name(n), all[n % kFiles], everybody(), "count"));
+    if (n < fit) must(engine->commits().commit(name(n), {}));
   }
-  const std::string all = "uprobe:" + many + ":m0*";
-  for (const char* session : {"greedy", "greedy-2", "greedy-3"})
-    set(session, all, everybody(), "count");
-  must(stage("greedy-4", all, everybody(), "count"));
-  const auto more = engine->commits().commit("greedy-4", {});
+  const auto more = engine->commits().commit(name(fit), {});
   ASSERT_FALSE(more);
   expect_full(more.error(), "hooks");
   create("root");
-  EXPECT_EQ(set("root", all, everybody(), "count").sites, 10'000u);
+  EXPECT_EQ(set("root", all[0], everybody(), "count").sites, kEach);
   // To have fewer is never refused.
-  must(engine->drafts().remove("greedy", {must(parse_pattern(all))}, std::nullopt));
-  must(engine->commits().commit("greedy", {}));
-  must(engine->commits().commit("greedy-4", {}));
+  must(engine->drafts().remove(name(0), {must(parse_pattern(all[0]))}, std::nullopt));
+  must(engine->commits().commit(name(0), {}));
+  must(engine->commits().commit(name(fit), {}));
 }
 
 TEST_F(SharesOfPlaces, OfSpecsAreLeftToOthers) {

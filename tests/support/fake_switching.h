@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -24,8 +25,8 @@ namespace tracectl::on_kernel {
 class WithPlainMemory {
  protected:
   Switching::Shared shared() {
-    return {.slots = memory_.slots,
-            .hooks = memory_.hooks,
+    return {.slots = ChunkedTable<tc_slot>(memory_.slots, TC_CHUNK_SLOTS),
+            .hooks = ChunkedTable<tc_hook>({}, TC_CHUNK_HOOKS),
             .layouts = memory_.layouts,
             .first_hits = memory_.first_hits,
             .in_force = memory_.in_force,
@@ -37,8 +38,7 @@ class WithPlainMemory {
 
  private:
   struct {
-    std::vector<tc_slot> slots = std::vector<tc_slot>(TC_MAX_SLOTS);
-    std::vector<tc_hook> hooks = std::vector<tc_hook>(TC_MAX_HOOKS);
+    std::vector<tc_slot> slots = std::vector<tc_slot>(TC_FIRST_SLOTS);
     std::vector<tc_layout> layouts = std::vector<tc_layout>(TC_MAX_LAYOUTS);
     std::array<tc_first_hit, 2> first_hits{};
     std::array<uint32_t, 2> in_force{};
@@ -57,6 +57,7 @@ class FakeSwitching final : WithPlainMemory, public Switching {
   };
   Status can_wait = ok();
   bool one_by_one = false;
+  size_t most_chunks = SIZE_MAX;            // of each table
   size_t most_places = SIZE_MAX;            // to arm at once
   std::function<void()> at_switch = [] {};  // between staging and the store
   std::function<void()> at_wait = [] {};
@@ -105,6 +106,15 @@ class FakeSwitching final : WithPlainMemory, public Switching {
   }
 
  private:
+  Result<std::span<tc_slot>> make_slots() override {
+    if (slots_.size() == most_chunks) return Error{Code::exhausted, "no memory for slots"};
+    return std::span(slots_.emplace_back(TC_CHUNK_SLOTS));
+  }
+  Result<std::span<tc_hook>> make_hooks() override {
+    if (hooks_.size() == most_chunks) return Error{Code::exhausted, "no memory for hooks"};
+    return std::span(hooks_.emplace_back(TC_CHUNK_HOOKS));
+  }
+
   // The other end of a pipe is closed: the link's owner has released it.
   static bool is_closed(int fd) {
     pollfd end{fd, POLLIN, 0};
@@ -112,6 +122,8 @@ class FakeSwitching final : WithPlainMemory, public Switching {
   }
 
   Progress progress_ = Progress::of_programs;
+  std::list<std::vector<tc_slot>> slots_;
+  std::list<std::vector<tc_hook>> hooks_;
   std::map<uint32_t, Fd> links_;  // by incarnation: our end of the link's pipe
 };
 

@@ -322,9 +322,36 @@ TEST_F(StagingTest, AFullTableIsNamedAndEmptyAgainAfterwards) {
       wanted = staging.want(site(n), kOne, {hook(kOne, 10)});
     ASSERT_FALSE(wanted);
     EXPECT_EQ(wanted.error().code, Code::exhausted);
-    EXPECT_THAT(wanted.error().message, HasSubstr("table of armed sites is full (65536)"));
+    EXPECT_THAT(wanted.error().message, HasSubstr("table of armed sites is full (1048576)"));
   }
   EXPECT_EQ(state(), before);
+}
+
+// Slots, and hooks besides the first of each, are made when a commit first needs them.
+TEST_F(StagingTest, WithoutMemoryForMoreSlotsNothingChanges) {
+  const auto want_many = [&](Staging& staging) {
+    for (uint64_t n = 1; n <= TC_FIRST_SLOTS; ++n)
+      must(staging.want(site(n), kOne, {hook(kOne, 10)}));
+  };
+  const State before = state();
+  switching.most_chunks = 0;
+  {
+    Staging staging(switching, slots);
+    want_many(staging);
+    EXPECT_EQ(staging.bytes_to_grow(), TC_CHUNK_SLOTS * sizeof(tc_slot));
+    const auto built = staging.build();
+    ASSERT_FALSE(built);
+    EXPECT_EQ(built.error().message, "no memory for slots");
+  }
+  EXPECT_EQ(state(), before);
+  EXPECT_EQ(switching.slots().size(), uint32_t{TC_FIRST_SLOTS});
+  switching.most_chunks = 1;
+  commit(want_many);
+  EXPECT_EQ(switching.slots().size(), uint32_t{TC_FIRST_SLOTS + TC_CHUNK_SLOTS});
+  EXPECT_EQ(active(TC_FIRST_SLOTS).hook_count, 1u);
+  EXPECT_EQ(switching.hooks().size(), 0u);
+  set(1, {hook(kOne, 10), hook(kOne, 11)});
+  EXPECT_EQ(switching.hooks().size(), uint32_t{TC_CHUNK_HOOKS});
 }
 
 TEST_F(StagingTest, ASiteHasRoomForSoManySettings) {
