@@ -2,6 +2,8 @@
 """Stacks of programs whose files attack their readers, or whose reader hangs or dies: events have bare
 addresses, the daemon goes on, and no other client is delayed."""
 
+import ctypes
+import fcntl
 import itertools
 import json
 import os
@@ -11,6 +13,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -24,6 +27,25 @@ STACKS_ARE_WAITED_FOR_S = 0.6  # at least, for a stack or a flush
 CALLS = 20
 CHAIN = ['leaf', 'deep', 'middle', 'outer', 'work', 'main']
 A_STRANGER = 54321
+SYS_PIDFD_GETFD = 438
+
+
+def is_asked(pid):
+    """Whether a process that is stopped has something to read from a socket."""
+    process = os.pidfd_open(pid)
+    try:
+        for link in pathlib.Path(f'/proc/{pid}/fd').iterdir():
+            if os.readlink(link).startswith('socket:'):
+                end = ctypes.CDLL(None).syscall(SYS_PIDFD_GETFD, process, int(link.name), 0)
+                try:
+                    waiting = fcntl.ioctl(end, termios.FIONREAD, bytes(4))
+                finally:
+                    os.close(end)
+                if int.from_bytes(waiting, 'little') > 0:
+                    return True
+        return False
+    finally:
+        os.close(process)
 
 
 def functions(event):
@@ -266,7 +288,9 @@ class HostileStacks(DaemonTest):
         [common] = self.readers()
         os.kill(common, signal.SIGSTOP)
         another = Trace(self, target('stacks_no_fp'))
-        another.go()  # its stacks are asked about, but not answered
+        self.assertFalse(is_asked(common))
+        another.go()
+        wait_until(lambda: is_asked(common), 'its stacks to be asked about')
         os.kill(common, signal.SIGKILL)
         self.check_bare(another.end())
         # A new reader reads what the dead one was not asked about.
