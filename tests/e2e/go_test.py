@@ -132,6 +132,9 @@ class GoPrograms(support.DaemonTest):
         self.addCleanup(client.close)
         for action in 'count by caller', 'time by caller':
             with subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+                # Popen() returns from the execve on, before the program is mapped.
+                maps = pathlib.Path(f'/proc/{program.pid}/maps')
+                support.wait_until(lambda: re.search(rf' r-xp .* {self.program}$', maps.read_text(), re.M), 'the program')
                 name = action.split()[0]
                 client.result('session.create', name=name)
                 client.result('stage.set', session=name, patterns=['u::main.(*Account).Add'],
