@@ -54,6 +54,21 @@ TEST(NoneFits, SaysNothingIfSomethingDoes) {
   EXPECT_EQ(matches("cold_parts", "u::warns").why_none, "");
 }
 
+TEST(NamesFunction, OfCxxByTheNameWithoutParameters) {
+  const auto names = [](const char* pattern, const char* symbol) {
+    return names_function(must(parse_pattern(pattern)), symbol);
+  };
+  EXPECT_TRUE(names("plain", "_Z5plaini"));
+  EXPECT_TRUE(names("plain", "plain"));
+  EXPECT_FALSE(names("plain", "_ZN1a5plainEi"));
+  EXPECT_FALSE(names("plain", "_Z6plainsi"));
+  EXPECT_FALSE(names("pla*", "_Z5plaini"));
+  EXPECT_TRUE(names("a::pl*n", "_ZN1a5plainEi"));
+  EXPECT_FALSE(names("a::plain()", "_ZN1a5plainEi"));
+  EXPECT_TRUE(names("demo::run<int>", "_ZN4demo3runIiEEvT_"));
+  EXPECT_FALSE(names("demo::run", "_ZN4demo3runIiEEvT_"));
+}
+
 TEST(LeftOut, PartsAreCounted) {
   const ProbeMatch match = matches("cold_parts", "u::warns*");
   ASSERT_EQ(match.probes.size(), 1u);
