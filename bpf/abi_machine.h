@@ -10,6 +10,7 @@
 
 enum {
 	TC_RESULT = 0,		/* x0 */
+	TC_SECOND_RESULT = 1,	/* x1: of a struct of more than 8 bytes */
 	TC_FRAME_POINTER = 29,	/* x29 */
 	TC_LINK = 30,		/* x30: the return address at a function's entry */
 	TC_STACK_POINTER = 31,
@@ -22,6 +23,7 @@ enum {
 
 enum {
 	TC_RESULT = 0,		/* rax */
+	TC_SECOND_RESULT = 2,	/* rdx: of a struct of more than 8 bytes */
 	TC_STACK_POINTER = 4,	/* rsp */
 	TC_FRAME_POINTER = 5,	/* rbp */
 	TC_INSTRUCTION_POINTER = 16,

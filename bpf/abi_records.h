@@ -27,6 +27,7 @@ enum tc_record_flag {
 /* The end of a call or of a pair. */
 struct tc_end {
 	__u64 retval;
+	__u64 second_retval;	/* the register behind it, whether or not the function uses it */
 	__u64 duration_ns;
 	__u64 call;	/* depth << 32 | number among the thread's calls in its session, 0 if its end is not seen */
 };
@@ -106,7 +107,7 @@ struct tc_kept {
 	__u8 bytes[TC_HELD_BYTES];
 };
 
-TC_ASSERT_SIZE(struct tc_end, 24);
+TC_ASSERT_SIZE(struct tc_end, 32);
 TC_ASSERT_SIZE(struct tc_record, 64);
 TC_ASSERT_SIZE(struct tc_frames, 16);
 TC_ASSERT_SIZE(struct tc_key_stack, 64 + 16 + 8 * TC_MOST_FRAMES);

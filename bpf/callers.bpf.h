@@ -33,6 +33,7 @@ struct ended {
 	__u64 duration_ns;
 	__u64 self_ns;
 	__u64 retval;
+	__u64 second_retval;
 	__u32 has_retval;
 	__u32 kind;		/* TC_RECORD_RETURN or TC_RECORD_UNWOUND */
 	__u64 return_address;	/* 0: not known */

@@ -294,6 +294,7 @@ __on_its_own bool unwind_innermost(struct calls *calls, __u64 under)
 	calls->ended.kind = TC_RECORD_UNWOUND;
 	calls->ended.has_retval = false;
 	calls->ended.retval = 0;
+	calls->ended.second_retval = 0;
 	return end_innermost(calls) && find_hook(under, slot, serial, &calls->ended_for);
 }
 

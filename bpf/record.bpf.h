@@ -72,6 +72,7 @@ static __always_inline void fill_end(struct tc_record *record, const struct ende
 	record->flags = (ended->has_retval ? TC_RECORD_HAS_RETVAL : 0) |
 			(ended->call ? TC_RECORD_CALL : 0);
 	end->retval = ended->retval;
+	end->second_retval = ended->second_retval;
 	end->duration_ns = ended->duration_ns;
 	end->call = ended->call;
 }

@@ -356,6 +356,7 @@ static __always_inline void end_call(bpf_user_pt_regs_t *ctx, const struct tc_ho
 	ended->kind = TC_RECORD_RETURN;
 	ended->has_retval = !!(end >> EXIT_SHIFT & TC_EXIT_HAS_RETVAL);
 	ended->retval = ended->has_retval ? read_register(ctx, TC_RESULT) : 0;
+	ended->second_retval = ended->has_retval ? read_register(ctx, TC_SECOND_RESULT) : 0;
 	if (!end_innermost(calls))
 		return;
 	/* Not for a call for whose end records wait: the target runs after the decision on them. */

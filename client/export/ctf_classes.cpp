@@ -9,7 +9,7 @@
 #include <set>
 
 #include "client/export/field_value.h"
-#include "client/render/value.h"
+#include "daemon/model/value.h"
 
 namespace tracectl {
 
@@ -52,11 +52,6 @@ std::string tsdl_type(const Argument& type) {
   return text + "}";
 }
 
-const Argument& type_of_result(const EventSource& source) {
-  static const Argument kUnknown{.is_signed = true};
-  return source.result ? *source.result : kUnknown;
-}
-
 std::string tsdl_field(const std::string& type, const std::string& name) {
   return "\t\t" + type + " " + name + ";\n";
 }
@@ -88,11 +83,11 @@ void append_bits(std::string& to, const Argument& type, uint64_t bits) {
   to.append(reinterpret_cast<const char*>(&bits), is_double ? sizeof(double) : type.size_bytes);
 }
 
-void append_argument(std::string& to, const Event& event, size_t index) {
-  const Argument& type = type_of_argument(event, index);
-  if (!type.is_string) return append_bits(to, type, event.args[index].value_or(0));
-  const FieldValue value = argument_value(event, index);
-  const auto* text = std::get_if<std::string_view>(&value);
+// `bits` and `field` are of the same value.
+void append_value(std::string& to, const Argument& type, const Value& bits,
+                  const FieldValue& field) {
+  if (!type.is_string) return append_bits(to, type, bits.value_or(0));
+  const auto* text = std::get_if<std::string_view>(&field);
   append_ctf_text(to, text ? *text : std::string_view{});
 }
 
@@ -172,11 +167,13 @@ void append_ctf_fields(std::string& to, const Event& event) {
     append_ctf_number(to, event.call->depth);
   }
   if (event.duration_ns) append_ctf_number(to, *event.duration_ns);
-  if (event.retval) append_bits(to, type_of_result(*event.source), *event.retval);
+  if (event.retval)
+    append_value(to, type_of_result(*event.source), event.retval, result_value(event));
   if (const auto what = what_retval_is(event); !what.empty()) append_ctf_text(to, what);
   if (!event.tag.empty()) append_ctf_text(to, event.tag);
   if (const uint64_t missing = missing_arguments(event)) append_ctf_number(to, missing);
-  for (size_t i = 0; i < event.args.size(); ++i) append_argument(to, event, i);
+  for (size_t i = 0; i < event.args.size(); ++i)
+    append_value(to, type_of_argument(event, i), event.args[i], argument_value(event, i));
   if (event.stack) append_ctf_stack(to, *event.stack);
 }
 

@@ -17,6 +17,13 @@ FieldValue typed_value(const Argument& type, uint64_t bits) {
   return std::visit([](auto number) { return field_of(number); }, number_of(type, bits));
 }
 
+FieldValue value_in(const Event& event, const Argument& type, const Value& value) {
+  if (!value) return {};
+  if (!type.is_string) return typed_value(type, *value);
+  if (*value >= event.strings.size()) return {};
+  return std::string_view(event.strings[*value]);
+}
+
 struct PlainText {
   std::string operator()(std::monostate) const { return ""; }
   std::string operator()(std::string_view text) const { return std::string(text); }
@@ -39,18 +46,16 @@ std::string name_of_argument(const Event& event, size_t index) {
 }
 
 FieldValue argument_value(const Event& event, size_t index) {
-  const Value& value = event.args[index];
-  if (!value) return {};
-  const Argument& type = type_of_argument(event, index);
-  if (!type.is_string) return typed_value(type, *value);
-  if (*value >= event.strings.size()) return {};
-  return std::string_view(event.strings[*value]);
+  return value_in(event, type_of_argument(event, index), event.args[index]);
+}
+
+const Argument& type_of_result(const EventSource& source) {
+  static const Argument kUnknown{.is_signed = true};
+  return source.result ? *source.result : kUnknown;
 }
 
 FieldValue result_value(const Event& event) {
-  static const Argument kUnknown{.is_signed = true};
-  if (!event.retval) return {};
-  return typed_value(event.source->result.value_or(kUnknown), *event.retval);
+  return value_in(event, type_of_result(*event.source), event.retval);
 }
 
 std::string plain_text(const FieldValue& value) { return std::visit(PlainText{}, value); }

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "client/render/value.h"
 #include "daemon/model/expr.h"
+#include "daemon/model/value.h"
 
 namespace tracectl {
 namespace {
@@ -16,9 +16,15 @@ std::string label_of(const Argument& argument, size_t index) {
 }
 
 // A string's value is an index of the event's strings.
+std::optional<std::string> text_of(const Event& event, const Value& value) {
+  if (!value || *value >= event.strings.size()) return std::nullopt;
+  return event.strings[*value];
+}
+
 std::string value_of(const Event& event, const Argument& argument, const Value& value) {
   if (!argument.is_string) return value_text(argument, value);
-  return value && *value < event.strings.size() ? quoted_text(event.strings[*value]) : "?";
+  const auto text = text_of(event, value);
+  return text ? quoted_text(*text) : "?";
 }
 
 }  // namespace
@@ -36,10 +42,12 @@ std::string arguments_text(const Event& event) {
 
 std::optional<std::string> result_text(const Event& event) {
   static const Argument kUnknown{.is_signed = true};
+  const Argument& type = event.source->result ? *event.source->result : kUnknown;
   const std::string what(what_retval_is(event));
   if (!event.retval && what.empty()) return std::nullopt;
   if (!event.retval) return "? (" + what + ")";
-  const std::string value = value_text(event.source->result.value_or(kUnknown), event.retval);
+  if (type.is_string) return text_of(event, event.retval);
+  const std::string value = value_text(type, event.retval);
   return what.empty() ? value : what + "=" + value;
 }
 

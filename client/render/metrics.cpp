@@ -35,9 +35,9 @@ void add(std::string& out, std::string_view name, std::string_view type, std::st
 }
 
 // Called with each member of a reply; ignores those that are not counters of the daemon.
-class Members {
+class ReplyMembers {
  public:
-  explicit Members(std::string& out) : out_(out) {}
+  explicit ReplyMembers(std::string& out) : out_(out) {}
 
   void operator()(std::string_view name, uint64_t value) {
     if (name == "uptime_s")
@@ -64,8 +64,8 @@ std::string metrics_text(const StatusReply& status, const StatsReply& stats) {
       fmt::format("{{kernel=\"{}\",version=\"{}\"}}", label_value(status.kernel),
                   label_value(status.version)),
       1);
-  StatusReply::fields(status, Members(out));
-  StatsReply::fields(stats, Members(out));
+  StatusReply::fields(status, ReplyMembers(out));
+  StatsReply::fields(stats, ReplyMembers(out));
   return out;
 }
 

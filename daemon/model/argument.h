@@ -25,6 +25,9 @@ struct Enumerator {
 };
 using Enumerators = std::vector<Enumerator>;
 
+struct Member;
+using Members = std::vector<Member>;
+
 // The place of one value when a probe is hit, and its type: an argument of the probe, or the result of a function at
 // its return.
 struct Argument {
@@ -44,7 +47,7 @@ struct Argument {
     enumeration,
     pointer,
     text,       // the address of a C string
-    aggregate,  // not a single number: always unreadable
+    aggregate,  // not a single number: unreadable, except a result with `members`
   };
 
   Place place = Place::unreadable;
@@ -66,6 +69,7 @@ struct Argument {
   std::string name = {};           // of the parameter; empty if not known
   std::string declared_type = {};  // in C: `unsigned int`, `enum color`; empty if not known
   std::shared_ptr<const Enumerators> enumerators = {};  // of an enumeration, shared by its users
+  std::shared_ptr<const Members> members = {};          // of a result that is a struct in registers
 
   bool operator==(const Argument&) const = default;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -88,8 +92,26 @@ struct Argument {
     f("name", s.name);
     f("declared_type", s.declared_type);
     f("enumerators", s.enumerators);
+    f("members", s.members);
   }
 };
+
+// A member of a struct that a function returns in registers.
+struct Member {
+  std::string name;       // with those around it: `at.x`, `all[1]`
+  Argument type = {};     // unreadable if the member is in no register that a trap has
+  uint8_t first_bit = 0;  // of kResult, or from 64 on of kSecondResult
+  uint8_t bit_count = 0;
+
+  bool operator==(const Member&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("name", s.name);
+    f("type", s.type);
+    f("first_bit", s.first_bit);
+    f("bit_count", s.bit_count);
+  }
+};
+
 constexpr Argument::Place last_of(Argument::Place) { return Argument::Place::nothing; }
 constexpr Argument::Kind last_of(Argument::Kind) { return Argument::Kind::aggregate; }
 

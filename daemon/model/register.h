@@ -37,6 +37,7 @@ enum class Register : uint8_t {
 inline constexpr Register kStackPointer = Register::rsp;
 inline constexpr Register kInstructionPointer = Register::rip;
 inline constexpr Register kResult = Register::rax;
+inline constexpr Register kSecondResult = Register::rdx;
 // Integer arguments: System V ABI for AMD64, 3.2.3 "Parameter Passing".
 inline constexpr std::array kArgumentRegisters{Register::rdi, Register::rsi, Register::rdx,
                                                Register::rcx, Register::r8,  Register::r9};
@@ -67,6 +68,7 @@ enum class Register : uint8_t {
 inline constexpr Register kStackPointer = Register::sp;
 inline constexpr Register kInstructionPointer = Register::pc;
 inline constexpr Register kResult = Register::x0;
+inline constexpr Register kSecondResult = Register::x1;
 // Integer arguments: Procedure Call Standard for the Arm 64-bit Architecture, 6.8.2.
 inline constexpr std::array kArgumentRegisters{Register::x0, Register::x1, Register::x2,
                                                Register::x3, Register::x4, Register::x5,

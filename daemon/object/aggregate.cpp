@@ -21,10 +21,24 @@ constexpr uint64_t kMostMembers = 4096;
 
 enum class Class : uint8_t { none, vector, integer };  // an eightbyte takes the later one
 
+// Where a type lies in the aggregate.
+struct Within {
+  uint64_t offset = 0;
+  int depth = 0;
+  std::string name = {};  // of the members around it; empty if nobody wants names
+
+  Within at(uint64_t bytes, const std::string& more = {}) const {
+    return {offset + bytes, depth + 1, name + more};
+  }
+};
+
 class Classifier {
  public:
+  explicit Classifier(std::vector<AggregateMember>* members) : listed_(members) {}
+
   Passing run(const Die& type, uint64_t size) {
-    add_members(type, 0, 0);
+    if (dwarf::tag_of(type) == DW_TAG_union_type) list_union({});
+    add_members(type, {});
     if (size > kMostInRegisters) in_memory_ = true;
     Passing passing;
     passing.size_bytes = size;
@@ -32,6 +46,7 @@ class Classifier {
     passing.way = way(size);
     passing.integer_registers = count(Class::integer);
     passing.vector_registers = count(Class::vector);
+    passing.vector_first = eightbytes_[0] == Class::vector && eightbytes_[1] == Class::integer;
     passing.is_x87 = has_long_double_ && !has_others_ && size == kMostInRegisters;
     return passing;
   }
@@ -52,13 +67,29 @@ class Classifier {
     return Passing::Way::registers;
   }
 
-  void add_members(const Die& type, uint64_t offset, int depth) {
+  void add_members(const Die& type, const Within& within) {
     align_as_declared(type);
     const bool whole = dwarf::each_child(type, [&](const Die& member) {
-      add_member(member, offset, depth);
+      add_member(member, within);
       return !unknown_;
     });
-    if (!whole || depth > kDeepestMember) unknown_ = true;
+    if (!whole || within.depth > kDeepestMember) unknown_ = true;
+  }
+
+  // What is within a union overlaps, so that nothing says which of it holds.
+  void list_union(const std::string& name) {
+    list({name, std::nullopt, 0, 0});
+    ++unions_;
+  }
+
+  void list(AggregateMember member) {
+    if (listed_ && unions_ == 0 && listed_->size() < kMostInRegisters)
+      listed_->push_back(std::move(member));
+  }
+
+  std::string name_within(const Within& within, const Die& member) const {
+    const std::string name = listed_ ? dwarf::name_of(member) : "";
+    return name.empty() || within.name.empty() ? name : "." + name;
   }
 
   void align_as_declared(const Die& die) {
@@ -66,23 +97,25 @@ class Classifier {
       alignment_ = std::max(alignment_, *alignment);
   }
 
-  void add_member(const Die& member, uint64_t offset, int depth) {
+  void add_member(const Die& member, const Within& within) {
     const unsigned tag = dwarf::tag_of(member);
     if (tag != DW_TAG_member && tag != DW_TAG_inheritance) return;
     if (dwarf::flag(member, DW_AT_external) || dwarf::flag(member, DW_AT_declaration)) return;
     align_as_declared(member);
-    if (dwarf::has(member, DW_AT_bit_size)) return add_bits(member, offset);
+    const std::string name =
+        tag == DW_TAG_member ? name_within(within, member) : "";  // a base class adds none
+    if (dwarf::has(member, DW_AT_bit_size)) return add_bits(member, within.at(0, name));
     uint64_t at = 0;
     if (dwarf::has(member, DW_AT_data_member_location)) {
       const auto location = dwarf::number(member, DW_AT_data_member_location);
       if (!location) return give_up();  // it is computed, for a virtual base
       at = *location;
     }
-    add(dwarf::type_of(member), offset + at, depth + 1);
+    add(dwarf::type_of(member), within.at(at, name));
   }
 
   // DWARF 4 counts from the storage unit's highest bit, DWARF 5 from the struct's first.
-  void add_bits(const Die& member, uint64_t offset) {
+  void add_bits(const Die& member, const Within& within) {
     const auto size = dwarf::number(member, DW_AT_bit_size);
     auto first = dwarf::number(member, DW_AT_data_bit_offset);
     if (!first) {
@@ -94,25 +127,36 @@ class Classifier {
     }
     if (!size || *size == 0 || *size > 64) return give_up();
     has_others_ = true;
-    const uint64_t start = offset * 8 + *first;
+    const uint64_t start = within.offset * 8 + *first;
+    list({within.name, stripped(dwarf::type_of(member)), start, *size});
     put(Class::integer, start / 8, (start + *size - 1) / 8 - start / 8 + 1);
   }
 
-  void add(const std::optional<Die>& declared, uint64_t offset, int depth) {
+  void add(const std::optional<Die>& declared, const Within& within) {
     const auto type = stripped(declared);
-    if (!type || depth > kDeepestMember || ++members_ > kMostMembers) return give_up();
+    if (!type || within.depth > kDeepestMember || ++members_ > kMostMembers) return give_up();
     switch (dwarf::tag_of(*type)) {
+      case DW_TAG_union_type: return add_union(*type, within);
       case DW_TAG_structure_type:
-      case DW_TAG_class_type:
-      case DW_TAG_union_type:
-        if (dwarf::flag(*type, DW_AT_declaration)) return give_up();
-        return add_members(*type, offset, depth);
-      case DW_TAG_array_type: return add_array(*type, offset, depth);
-      default: return add_scalar(*type, offset);
+      case DW_TAG_class_type: return add_struct(*type, within);
+      case DW_TAG_array_type: return add_array(*type, within);
+      default: return add_scalar(*type, within);
     }
   }
 
-  void add_scalar(const Die& type, uint64_t offset) {
+  void add_struct(const Die& type, const Within& within) {
+    if (dwarf::flag(type, DW_AT_declaration)) return give_up();
+    add_members(type, within);
+  }
+
+  void add_union(const Die& type, const Within& within) {
+    list_union(within.name);
+    add_struct(type, within);
+    --unions_;
+  }
+
+  void add_scalar(const Die& type, const Within& within) {
+    const uint64_t offset = within.offset;
     const Passing passing = passing_of_scalar(type);
     if (passing.way == Passing::Way::unknown) return give_up();
     // long double, which fits no register's class
@@ -121,10 +165,11 @@ class Classifier {
     const uint64_t natural = std::min(passing.size_bytes, passing.alignment);
     if (natural && offset % natural) in_memory_ = true;
     alignment_ = std::max(alignment_, natural);
+    list({within.name, type, offset * 8, passing.size_bytes * 8});
     put(passing.integer_registers ? Class::integer : Class::vector, offset, passing.size_bytes);
   }
 
-  void add_array(const Die& type, uint64_t offset, int depth) {
+  void add_array(const Die& type, const Within& within) {
     if (dwarf::has(type, DW_AT_GNU_vector)) return give_up();
     const auto element = stripped(dwarf::type_of(type));
     const auto count = count_of(type);
@@ -136,7 +181,7 @@ class Classifier {
     const uint64_t looked_at = std::min<uint64_t>(*count, kMostInRegisters);
     if (size > (1u << 30) || *count > (1u << 30)) return give_up();
     for (uint64_t i = 0; i < looked_at && !unknown_; ++i)
-      add(element, offset + i * size, depth + 1);
+      add(element, within.at(i * size, listed_ ? "[" + std::to_string(i) + "]" : ""));
   }
 
   // The number of elements in all dimensions; none if a dimension is not a number, as for a
@@ -166,6 +211,8 @@ class Classifier {
 
   void give_up() { unknown_ = true; }
 
+  std::vector<AggregateMember>* listed_;  // null: nobody wants them
+  int unions_ = 0;                        // around the member
   std::array<Class, 2> eightbytes_{};
   uint64_t alignment_ = 1;
   uint64_t members_ = 0;
@@ -177,10 +224,10 @@ class Classifier {
 
 }  // namespace
 
-Passing passing_of_aggregate(const Die& type) {
+Passing passing_of_aggregate(const Die& type, std::vector<AggregateMember>* members) {
   const auto size = dwarf::number(type, DW_AT_byte_size);
   if (!size || dwarf::flag(type, DW_AT_declaration)) return {};
-  return Classifier{}.run(type, *size);
+  return Classifier{members}.run(type, *size);
 }
 
 }  // namespace tracectl

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/object/parameter_type.h"
 
+#include <algorithm>
+
+#include "daemon/object/code/machine.h"
 #include "daemon/object/copying.h"
 
 namespace tracectl {
@@ -255,6 +258,57 @@ ParameterType TypeReader::read(const std::optional<Die>& type, bool cxx) {
   if (result.value.kind == Kind::enumeration)
     result.value.enumerators = enumerators_of(*plain, result.value.is_signed);
   return result;
+}
+
+namespace {
+
+constexpr unsigned kWordBits = 64;
+
+Member register_as_member(Register reg, uint8_t first_bit) {
+  Member member{.name = plain_name_of(reg), .first_bit = first_bit};
+  member.type.place = Argument::Place::in_register;
+  member.type.base = kResult;
+  member.bit_count = kWordBits;
+  return member;
+}
+
+bool fits_a_register(const AggregateMember& listed) {
+  if (listed.bit_count == 0 || listed.bit_count > kWordBits) return false;
+  return listed.first_bit / kWordBits == (listed.first_bit + listed.bit_count - 1) / kWordBits &&
+         listed.first_bit < 2 * kWordBits;
+}
+
+}  // namespace
+
+Member TypeReader::member_of(const AggregateMember& listed, bool cxx, const ResultWords& words) {
+  Member member{.name = listed.name};
+  if (!listed.type || !fits_a_register(listed)) return member;
+  const auto word = words[listed.first_bit / kWordBits];
+  ParameterType type = read(listed.type, cxx);
+  if (!word || type.value.kind == Kind::aggregate) return member;
+  member.type = std::move(type.value);
+  member.type.place = Argument::Place::in_register;
+  member.type.base = kResult;
+  member.first_bit = static_cast<uint8_t>(*word * kWordBits + listed.first_bit % kWordBits);
+  member.bit_count = static_cast<uint8_t>(listed.bit_count);
+  return member;
+}
+
+std::shared_ptr<const Members> TypeReader::members_in_registers(const std::optional<Die>& type,
+                                                                bool cxx,
+                                                                const ResultWords& words) {
+  const auto plain = stripped(type);
+  if (!plain) return nullptr;
+  if (!is_aggregate(*plain))
+    return std::make_shared<const Members>(
+        Members{register_as_member(kResult, 0), register_as_member(kSecondResult, kWordBits)});
+  std::vector<AggregateMember> listed;
+  passing_of_aggregate(*plain, &listed);
+  Members members;
+  for (const AggregateMember& one : listed) members.push_back(member_of(one, cxx, words));
+  if (std::ranges::none_of(members, [](const Member& one) { return is_readable(one.type); }))
+    return nullptr;
+  return std::make_shared<const Members>(std::move(members));
 }
 
 std::shared_ptr<const Enumerators> TypeReader::enumerators_of(const Die& type, bool is_signed) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "daemon/model/argument.h"
 #include "daemon/object/code/calling_convention.h"
@@ -19,20 +21,35 @@ struct ParameterType {
   bool by_reference = false;  // passed by its address, because C++ must not copy its bytes
 };
 
+// A member of a struct, or of one within it, that is no struct or array itself.
+struct AggregateMember {
+  std::string name;                // with those around it: `at.x`, `all[1]`
+  std::optional<dwarf::Die> type;  // without typedefs; none: a union
+  uint64_t first_bit = 0;
+  uint64_t bit_count = 0;
+};
+
 // Reads types; each enumeration once.
 class TypeReader {
  public:
   // `type` none means `void`, which no parameter has. `cxx`: the rules of C++ apply.
   ParameterType read(const std::optional<dwarf::Die>& type, bool cxx);
 
+  // The members of a struct that is returned in registers: `words` as in ResultSeat. Of what is no struct they are the
+  // registers. Null if it is a union, or not understood.
+  std::shared_ptr<const Members> members_in_registers(const std::optional<dwarf::Die>& type,
+                                                      bool cxx, const ResultWords& words);
+
  private:
+  Member member_of(const AggregateMember& listed, bool cxx, const ResultWords& words);
   std::shared_ptr<const Enumerators> enumerators_of(const dwarf::Die& type, bool is_signed);
 
   std::map<const void*, std::shared_ptr<const Enumerators>> enumerators_;  // by entry
 };
 
-// How a struct, class or union is passed, by the classes of its members.
-Passing passing_of_aggregate(const dwarf::Die& type);
+// How a struct, class or union is passed, by the classes of its members. Adds these to `members`, unless it is null.
+Passing passing_of_aggregate(const dwarf::Die& type,
+                             std::vector<AggregateMember>* members = nullptr);
 
 // The type in the syntax of C, with at most 64 characters: `const char *`.
 std::string text_of_type(const std::optional<dwarf::Die>& type);

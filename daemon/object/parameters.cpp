@@ -257,11 +257,6 @@ struct Known {
 
 // ---- the result ----
 
-std::string plain_name_of(Register reg) {
-  const std::string name = name_of(reg);
-  return name.substr(name.find_first_not_of('%'));
-}
-
 Argument result_register() {
   Argument result = bare_register(plain_name_of(kResult));
   result.base = kResult;
@@ -292,8 +287,6 @@ Argument unreadable_result(Argument type, const std::string& why) {
 }
 
 Argument in_result_register(Argument type) {
-  if (type.kind == Kind::aggregate)
-    return unreadable_result(std::move(type), "in " + plain_name_of(kResult) + ", not as a number");
   type.place = Argument::Place::in_register;
   type.base = kResult;
   type.text = name_of(kResult);
@@ -306,6 +299,20 @@ Argument pointer_to(const std::string& declared_type) {
   return pointer;
 }
 
+// A struct, whose members an event shows as one text.
+Argument with_members(Argument type, const ResultSeat& seat,
+                      std::shared_ptr<const Members> members) {
+  if (!members)
+    return unreadable_result(std::move(type),
+                             seat.text + ", and nothing says which of its members it has");
+  type = in_result_register(std::move(type));
+  type.text = seat.text;
+  type.is_string = true;
+  type.members = std::move(members);
+  return type;
+}
+
+// Everything except a struct in registers.
 Argument seated_result(Argument type, const ResultSeat& seat) {
   switch (seat.where) {
     case ResultSeat::Where::lost:
@@ -313,6 +320,7 @@ Argument seated_result(Argument type, const ResultSeat& seat) {
     case ResultSeat::Where::nothing: return no_result();
     case ResultSeat::Where::number: return in_result_register(std::move(type));
     case ResultSeat::Where::address: return in_result_register(pointer_to(type.declared_type));
+    case ResultSeat::Where::members:
     case ResultSeat::Where::elsewhere: return unreadable_result(std::move(type), seat.text);
   }
   return type;
@@ -377,8 +385,12 @@ Argument FunctionParameters::result_of(const Function& function) {
   const auto declared = dwarf::type_of(known->die);
   ParameterType type = impl_->types.read(declared, known->is_cxx);
   type.value.declared_type = text_of_type(declared);
+  const ResultSeat seat = seat_of_result(type.passing, type.by_reference);
   Argument result =
-      seated_result(std::move(type.value), seat_of_result(type.passing, type.by_reference));
+      seat.where == ResultSeat::Where::members
+          ? with_members(std::move(type.value), seat,
+                         impl_->types.members_in_registers(declared, known->is_cxx, seat.words))
+          : seated_result(std::move(type.value), seat);
   // clang makes such a function return nothing if nobody uses its result, and does not record it.
   return is_readable(result) && may_lack_parameters(known->die) ? result_register() : result;
 }

@@ -166,7 +166,10 @@ void set_type(const std::string& type, Argument& argument) {
 Argument argument_of(const ArgumentPart& part) {
   Argument argument;
   if (part.readable) argument.place = Argument::Place::in_register;
-  if (part.kind != "aggregate") set_type(part.type, argument);
+  if (part.kind == "aggregate")
+    argument.is_string = part.readable;  // a struct that a function returns
+  else
+    set_type(part.type, argument);
   if (argument.is_float) argument.size_bytes = sizeof(double);  // as JSON has it
   argument.kind = kind_of(part.kind);
   argument.name = part.name;

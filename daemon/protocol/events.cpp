@@ -149,7 +149,7 @@ void add_result(const EventNotification& wire, EventSource& source, Event& event
   }
   TypedValue value =
       std::visit([&](const auto& held) { return typed(held, event.strings); }, *wire.retval);
-  if (value.type.is_string) return;
+  if (value.type.is_string) value.type.kind = Argument::Kind::aggregate;
   source.result = wire.retval_is ? bare_register(*wire.retval_is) : std::move(value.type);
   source.result->place = Argument::Place::in_register;
   event.retval = value.bits;

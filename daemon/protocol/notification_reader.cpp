@@ -46,7 +46,8 @@ Status NotificationReader::remember(const Notification& notification) {
 void NotificationReader::name_arguments(Event& event) const {
   const auto known = described_.find({event.source->session, event.source->probe});
   if (known == described_.end()) return;
-  const auto& source = event.strings.empty() ? known->second.numbers : known->second.texts;
+  const bool has_texts = std::ranges::any_of(event.source->arguments, &Argument::is_string);
+  const auto& source = has_texts ? known->second.texts : known->second.numbers;
   const bool only_ends = event.kind != EventKind::hit && event.args.empty();
   if (only_ends || are_of(source->arguments, event)) event.source = source;
 }

@@ -88,10 +88,7 @@ bool EventDecoder::read_parts(uint64_t head, ByteReader& from, Event& event) {
     event.call = CallMark{static_cast<uint32_t>(last_.call), static_cast<uint32_t>(last_.depth)};
   }
   if (head & kHasDuration) event.duration_ns = from.varint();
-  if (head & kHasResult) {
-    const auto bits = static_cast<uint64_t>(unzigzag(from.varint()));
-    if (!source_->result || is_readable(*source_->result)) event.retval = bits;
-  }
+  if (head & kHasResult && !read_result(from, event)) return false;
   if (head & kHasStack) {
     event.stack = tables_.stack(from.varint());
     if (!event.stack) return false;
@@ -102,6 +99,20 @@ bool EventDecoder::read_parts(uint64_t head, ByteReader& from, Event& event) {
     event.tag = *tag;
   }
   return !from.failed();
+}
+
+bool EventDecoder::read_result(ByteReader& from, Event& event) {
+  const auto recorded = static_cast<uint64_t>(unzigzag(from.varint()));
+  const auto& type = source_->result;
+  if (type && type->is_string) {
+    const std::string* text = tables_.text(recorded);
+    if (!text) return false;
+    event.retval = event.strings.size();
+    event.strings.push_back(*text);
+  } else if (!type || is_readable(*type)) {
+    event.retval = recorded;
+  }
+  return true;
 }
 
 bool EventDecoder::read_arguments(uint64_t head, ByteReader& from, Event& event) {

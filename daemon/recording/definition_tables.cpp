@@ -135,6 +135,10 @@ bool DefinitionTables::read_place(ByteReader& in, Argument& to) {
   switch (static_cast<RecordedPlace>(place)) {
     case RecordedPlace::readable: to.place = Argument::Place::in_register; break;
     case RecordedPlace::nothing: to.place = Argument::Place::nothing; break;
+    case RecordedPlace::as_text:
+      to.place = Argument::Place::in_register;
+      to.is_string = true;
+      break;
     default: to.place = Argument::Place::unreadable; break;
   }
   return true;

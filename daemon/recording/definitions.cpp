@@ -23,7 +23,13 @@ void add_definition(Block& to, DefinitionKind kind, uint64_t number, std::string
   ++to.header.records;
 }
 
+// A struct in registers is the only readable one of its kind.
+bool is_struct_as_text(const Argument& argument) {
+  return argument.kind == Argument::Kind::aggregate && is_readable(argument);
+}
+
 RecordedPlace recorded_place_of(const Argument& argument) {
+  if (is_struct_as_text(argument)) return RecordedPlace::as_text;
   if (is_readable(argument)) return RecordedPlace::readable;
   return argument.place == Argument::Place::nothing ? RecordedPlace::nothing
                                                     : RecordedPlace::unreadable;
@@ -95,7 +101,9 @@ void Definitions::argument(ByteWriter& to, const Argument& argument) {
     in.varint(zigzag(one.value));
   }
   in.varint(static_cast<uint64_t>(recorded_place_of(argument)));
-  in.varint(text(is_readable(argument) ? "" : argument.text));
+  // Readers before `as_text` show it as the reason why there is no value.
+  const bool has_text = !is_readable(argument) || is_struct_as_text(argument);
+  in.varint(text(has_text ? argument.text : ""));
   to.text(body);
 }
 

@@ -181,6 +181,12 @@ uint64_t Encoder::new_source(Open& open, const std::shared_ptr<const EventSource
 
 // ---- records ----
 
+uint64_t Encoder::recorded_result(const Event& event) {
+  const auto& type = event.source->result;
+  if (!type || !type->is_string) return *event.retval;
+  return definitions_.text(std::string(text_at(event, *event.retval)));
+}
+
 PlaceWriter Encoder::write(PlaceWriter to, const Event& event, Open& open) {
   LastValues& last = open.last;
   const size_t count = count_of(event);
@@ -191,7 +197,7 @@ PlaceWriter Encoder::write(PlaceWriter to, const Event& event, Open& open) {
   to = write_head(to, head, event.ts_ns, usual, last);
   if (event.call) to = write_call(to, *event.call, last);
   if (event.duration_ns) to.varint(*event.duration_ns);
-  if (event.retval) to.varint(zigzag(static_cast<int64_t>(*event.retval)));
+  if (event.retval) to.varint(zigzag(static_cast<int64_t>(recorded_result(event))));
   if (event.stack) to.varint(definitions_.stack(*event.stack));
   if (head & kHasTag) to.varint(definitions_.text(event.tag));
   if (missing) to.varint(missing);

@@ -86,7 +86,12 @@ enum class DefinitionKind : uint8_t {
 };
 
 // Of an argument or a result.
-enum class RecordedPlace : uint8_t { readable = 0, unreadable = 1, nothing = 2 };
+enum class RecordedPlace : uint8_t {
+  readable = 0,
+  unreadable = 1,
+  nothing = 2,
+  as_text = 3,  // a struct that a function returns: the result in an event is the number of a text
+};
 
 enum class RecordKind : uint8_t { hit = 0, returned = 1, unwound = 2, latency = 3, lost = 4 };
 enum RecordBit : uint64_t {

@@ -14,6 +14,7 @@ namespace {
 // Answers beyond these limits are invalid.
 constexpr size_t kMostTextBytes = 16 << 10;
 constexpr size_t kMostArguments = 64;    // of one probe
+constexpr size_t kMostMembers = 16;      // of a struct in registers
 constexpr uint64_t kFarthest = 1 << 20;  // bytes from a function's start, or on the stack
 constexpr unsigned kMostWords = 254;
 constexpr uint8_t kConditions = 16, kLongestInstruction = 15;
@@ -57,6 +58,10 @@ class Check {
 
   bool is_possible(const Enumerators& enumerators) const { return are_possible(enumerators); }
 
+  bool is_possible(const Members& members) const {
+    return members.size() <= kMostMembers && are_possible(members);
+  }
+
   bool is_possible(const ReturnPlan& plan) const {
     return plan.pushed_bytes <= kFarthest && plan.moved_bytes <= kFarthest &&
            are_possible(plan.exits) && (!plan.result || is_possible(*plan.result));
@@ -84,6 +89,10 @@ class Check {
   }
 
   bool is_possible(const Enumerator& one) const { return is_short(one.name); }
+
+  bool is_possible(const Member& one) const {
+    return is_short(one.name) && is_possible(one.type) && !one.type.members;
+  }
 
   bool is_possible(const ExitSite& exit) const {
     return is_in_file(exit.offset) && exit.condition.value_or(0) < kConditions &&
@@ -127,7 +136,7 @@ class MatchReader {
     for (uint64_t i = 0; count && i < *count; ++i) {
       if (!from_.read(list.emplace_back()) || !check_.is_possible(list.back())) return false;
       if (!are_new_possible<Arguments>() || !are_new_possible<Enumerators>() ||
-          !are_new_possible<ReturnPlan>())
+          !are_new_possible<Members>() || !are_new_possible<ReturnPlan>())
         return false;
       count_.add(list.back());
       if (!check_bounds()) return false;
@@ -149,7 +158,8 @@ class MatchReader {
   Check check_;
   MatchBounds most_;
   MatchCount count_;
-  std::tuple<Checked<Arguments>, Checked<Enumerators>, Checked<ReturnPlan>> checked_;
+  std::tuple<Checked<Arguments>, Checked<Enumerators>, Checked<Members>, Checked<ReturnPlan>>
+      checked_;
 };
 
 // Probes with the objects that their sites share. Each object is looked at once.
@@ -177,8 +187,18 @@ class ProbesCheck {
            (check_.is_possible(plan) && (!plan.result || has_possible(*plan.result)));
   }
   bool has_possible(const Argument& argument) {
+    return has_possible_enumerators(argument) && has_possible_members(argument);
+  }
+  bool has_possible_enumerators(const Argument& argument) {
     const auto& enumerators = argument.enumerators;
     return !enumerators || !is_new(enumerators.get()) || check_.is_possible(*enumerators);
+  }
+  bool has_possible_members(const Argument& argument) {
+    const auto& members = argument.members;
+    if (!members || !is_new(members.get())) return true;
+    return check_.is_possible(*members) && std::ranges::all_of(*members, [this](const Member& one) {
+             return has_possible_enumerators(one.type);
+           });
   }
 
   Check check_;

@@ -59,6 +59,9 @@ Status set_result(Expr& part, const Expr& whole, const Argument* result) {
     return error_at(to_string(whole), column_of(part, whole), std::move(message));
   };
   if (!is_readable(type)) return fail("there is no retval here: the function returns " + type.text);
+  if (type.kind == Argument::Kind::aggregate)
+    return fail("retval is no number: the function returns " + type.declared_type + " " +
+                type.text);
   if (type.is_float) return fail("retval is a float (" + type_name(type) + "), not an integer");
   part.number = type.size_bytes | (type.is_signed ? Expr::kSignedResult : 0);
   return ok();

@@ -7,6 +7,7 @@
 
 #include "bpf/abi.h"
 #include "daemon/base/hex.h"
+#include "daemon/model/value.h"
 
 namespace tracectl {
 namespace {
@@ -47,14 +48,23 @@ bool is_in_register(const std::optional<Argument>& result) {
   return !result || result->place == Argument::Place::in_register;
 }
 
+// A struct becomes a text of the event.
+void read_result(const tc_end& end, Event& event) {
+  const auto& result = event.source->result;
+  if (!is_in_register(result)) return;
+  event.retval = end.retval;
+  if (!result || !result->members) return;
+  event.retval = event.strings.size();
+  event.strings.push_back(members_text(*result->members, {end.retval, end.second_retval}));
+}
+
 void decode_end(const tc_record& record, const std::byte* words, Event& event) {
   event.kind = record.kind == TC_RECORD_RETURN    ? EventKind::returned
                : record.kind == TC_RECORD_LATENCY ? EventKind::latency
                                                   : EventKind::unwound;
   tc_end end;
   std::memcpy(&end, words, sizeof(end));
-  if (record.flags & TC_RECORD_HAS_RETVAL && is_in_register(event.source->result))
-    event.retval = end.retval;
+  if (record.flags & TC_RECORD_HAS_RETVAL) read_result(end, event);
   event.duration_ns = end.duration_ns;
   if (record.flags & TC_RECORD_CALL) event.call = call_of(end.call);
 }

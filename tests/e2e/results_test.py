@@ -9,7 +9,7 @@ import unittest
 import support
 
 OF_DOUBLE = 'double in xmm0, which no probe sees'
-OF_PAIR = 'struct pair in rax and rdx, more than an event has room for'
+OF_PAIR = '{a = 27, b = 2}'
 PATTERNS = ['u::of_s32', 'u::of_large', 'u::of_nothing', 'u::of_double', 'u::of_pair']
 ADDRESS = '0x[0-9a-f]+'
 
@@ -54,14 +54,15 @@ class Results(support.DaemonTest):
                 self.assertEqual(endings.pop('of_large'), f" = {said['of_large']['retval']:#x}")
                 self.assertEqual(endings, {'of_s32': ' = -27', 'of_nothing': ' returned',
                                            'of_double': f' = ? ({OF_DOUBLE})',
-                                           'of_pair': f' = ? ({OF_PAIR})'})
+                                           'of_pair': f' = {OF_PAIR}'})
                 said, text = self.traced('returned_plain plain', 'trace', '--do', 'return', engine=engine)
                 self.assertEqual(endings_of(text), {'of_s64': f" rax={said['of_s64']['retval']}"})
 
     def test_are_told_from_the_register_in_graphs(self):
         _, text = self.traced('returned', 'graph', '--results')
         self.assertRegex(text, fr'\bof_large\(\) = {ADDRESS};')
-        for line in ('of_s32() = -27;', 'of_nothing();', f'of_double() = ? ({OF_DOUBLE});'):
+        for line in ('of_s32() = -27;', 'of_nothing();', f'of_double() = ? ({OF_DOUBLE});',
+                     f'of_pair() = {OF_PAIR};'):
             self.assertIn(f'|  {line}\n', text)
 
     def test_are_told_from_the_register_in_json(self):
@@ -83,6 +84,7 @@ class Results(support.DaemonTest):
         endings = endings_of(support.run('show', file).stdout)
         self.assertEqual(endings['of_double'], f' = ? ({OF_DOUBLE})')
         self.assertEqual(endings['of_nothing'], ' returned')
+        self.assertEqual(endings['of_pair'], f' = {OF_PAIR}')
         self.check_chrome(file)
         self.assertEqual(support.run('report', file, '--html', self.directory + '/out.html').returncode, 0)
 
@@ -93,13 +95,13 @@ class Results(support.DaemonTest):
                    for event in trace['traceEvents'] if event.get('cat') == 'call'}
         self.assertRegex(results.pop('of_large'), ADDRESS)
         self.assertEqual(results, {'of_s32': '-27', 'of_nothing': None, 'of_double': f'? ({OF_DOUBLE})',
-                                   'of_pair': f'? ({OF_PAIR})'})
+                                   'of_pair': OF_PAIR})
 
     def test_that_are_in_no_integer_register_are_refused(self):
         program = self.program('returned')
         for action, function, reason in (('count by retval', 'of_double', f'returns {OF_DOUBLE}'),
                                          ('sum(retval)', 'of_nothing', 'returns nothing'),
-                                         ('count, hist(retval)', 'of_pair', f'returns {OF_PAIR}')):
+                                         ('count, hist(retval)', 'of_pair', 'returns struct pair in rax and rdx')):
             with self.subTest(function=function):
                 done = self.daemon.run('trace', f'u::{function}', '-p', str(program.pid), '--do', action)
                 self.assertNotEqual(done.returncode, 0)

@@ -191,6 +191,17 @@ void check(const Argument& argument) {
          argument.place == Argument::Place::unreadable);
 }
 
+void check_members(const Argument& result) {
+  if (!result.members) return;
+  must(result.members->size() <= 16);
+  for (const Member& one : *result.members) {
+    must(is_name(one.name));
+    if (!is_readable(one.type)) continue;
+    check(one.type);
+    must(one.bit_count >= 1 && one.first_bit % 64 + one.bit_count <= 64 && one.first_bit < 128);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -208,6 +219,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     any = true;
     must(known->size() <= kMostArguments);
     for (const Argument& argument : *known) check(argument);
+    check_members(parameters.result_of(function));
   }
   must(any || size > 1);  // those of an undamaged program are known
   return 0;

@@ -115,12 +115,16 @@ class RandomItems {
     result.declared_type = "int";
     Argument none{.place = Argument::Place::nothing};
     real.text = "double in xmm0";
+    Argument members{.place = Argument::Place::in_register, .kind = Argument::Kind::aggregate};
+    members.is_string = true;
+    members.text = "in rax";
     sources_ = {source("p1", {number, text, colour}, std::nullopt),
                 source("p2", {}, result),
                 source("p3", {real}, real),
                 source("p1", {number}, std::nullopt),
                 source("p4", {number}, none),
-                source("p5", {number}, bare_register("rax"))};
+                source("p5", {number}, bare_register("rax")),
+                source("p6", {text, number}, members)};
   }
 
   std::vector<StreamItem> make(size_t count) {
@@ -162,11 +166,17 @@ class RandomItems {
       event.call = CallMark{static_cast<uint32_t>(number()), static_cast<uint32_t>(below(99))};
     const auto& result = event.source->result;
     const bool has_number = result && is_readable(*result) && !one_in(9);
-    if (has_number && event.kind == EventKind::returned) event.retval = number();
+    if (has_number && event.kind == EventKind::returned) add_result(event);
     if (event.kind != EventKind::hit) event.duration_ns = number();
     if (one_in(8)) event.stack = stack();
     if (one_in(8)) event.tag = one_in(2) ? "a" : "tag \xff";
     return event;
+  }
+
+  void add_result(Event& event) {
+    event.retval = event.source->result->is_string ? event.strings.size() : number();
+    if (event.source->result->is_string)
+      event.strings.push_back("{a = " + std::to_string(number()) + "}");
   }
 
   void add_argument(Event& event, const Argument& type) {

@@ -20,8 +20,6 @@
 #endif
 
 #define UNSEEN ", which no probe sees"
-#define TWO_INTEGERS "in rax and rdx, more than an event has room for"
-#define NO_NUMBER "in rax, not as a number"
 
 enum color { RED, GREEN = 7 };
 typedef void no_value;
@@ -42,6 +40,35 @@ struct doubles {
 struct mixed {
   double x;
   long n;
+};
+struct mixed_behind {
+  long n;
+  double x;
+};
+struct narrow {
+  int low : 3;
+  unsigned middle : 7;
+  bool is_set : 1;
+  signed char byte;
+  short all[2];
+};
+struct nested {
+  struct {
+    float x;
+    enum color color;
+  } at;
+  const char* text;
+};
+struct tagged {
+  union {
+    int n;
+    float x;
+  } value;
+  int kind;
+};
+union word {
+  long n;
+  double x;
 };
 struct large {
   long n[4];
@@ -90,13 +117,22 @@ KEPT four_floats of_vector(void) { return (four_floats){(float)sink}; }
 KEPT float complex of_float_complex(void) { return (float)sink + 2.0f * I; }
 KEPT double complex of_double_complex(void) { return (double)sink + 2.0 * I; }
 KEPT long double complex of_long_double_complex(void) { return (long double)sink + 2.0L * I; }
-// Expect: %rax; %rax and %rdx; %xmm0; %xmm0 and %xmm1; %xmm0 and %rax
+// Expect: %rax; %rax and %rdx; %xmm0; %xmm0 and %xmm1; %xmm0 and %rax; %rax and %xmm0; then %rax with or without %rdx
 KEPT struct small of_small(void) { return (struct small){(int)sink, 2}; }
 KEPT struct pair of_pair(void) { return (struct pair){sink, 2}; }
 KEPT __int128 of_wide(void) { return (__int128)sink << 64; }
 KEPT struct floats of_floats(void) { return (struct floats){(float)sink, 2}; }
 KEPT struct doubles of_doubles(void) { return (struct doubles){(double)sink, 2}; }
 KEPT struct mixed of_mixed(void) { return (struct mixed){(double)sink, 2}; }
+KEPT struct mixed_behind of_mixed_behind(void) { return (struct mixed_behind){sink, 2}; }
+KEPT struct narrow of_narrow(void) {
+  return (struct narrow){-(sink == 27), 100, sink == 27, -5, {(short)sink, -2}};
+}
+KEPT struct nested of_nested(void) {
+  return (struct nested){{(float)sink + 0.5f, GREEN}, sink == 27 ? "a text" : 0};
+}
+KEPT struct tagged of_tagged(void) { return (struct tagged){{(int)sink}, 2}; }
+KEPT union word of_word(void) { return (union word){sink}; }
 // Expect: %st(0), and `n` in %rdi as there is no address of a result
 KEPT struct of_x87 of_x87(long n) { return (struct of_x87){(long double)(sink + n)}; }
 // Expect: memory at %rax, and `n` in %rsi behind that address
@@ -119,6 +155,10 @@ static void tell_unsigned(const char* name, uint64_t value) {
 static void tell_unknown(const char* name, const char* why) {
   begin(name);
   printf("\"retval\":null,\"retval_is\":\"%s\"}", why);
+}
+static void tell_text(const char* name, const char* text) {
+  begin(name);
+  printf("\"retval\":\"%s\"}", text);
 }
 static void tell_register(const char* name, int64_t value) {
   begin(name);
@@ -185,13 +225,28 @@ static void tell_structs(void) {
   const bool all = of_small().a == 27 && of_pair().a == 27 && of_wide() >> 64 == 27 &&
                    of_floats().x == 27 && of_doubles().x == 27 && of_mixed().x == 27;
   if (!all || of_x87(1).x != 28) abort();
-  tell_unknown("of_small", "struct small " NO_NUMBER);
-  tell_unknown("of_pair", "struct pair " TWO_INTEGERS);
-  tell_unknown("of_wide", "__int128 " TWO_INTEGERS);
+  tell_text("of_small", "{a = 27, b = 2}");
+  tell_text("of_pair", "{a = 27, b = 2}");
+  tell_text("of_wide", "{rax = 0, rdx = 27}");
   tell_unknown("of_floats", "struct floats in xmm0" UNSEEN);
   tell_unknown("of_doubles", "struct doubles in xmm0 and xmm1" UNSEEN);
-  tell_unknown("of_mixed", "struct mixed in rax and xmm0, and no probe sees xmm0");
+  tell_text("of_mixed", "{x = ?, n = 2}");
   tell_unknown("of_x87", "struct of_x87 in st(0)" UNSEEN);
+}
+
+static void tell_members(void) {
+  const struct narrow narrow = of_narrow();
+  const struct nested nested = of_nested();
+  const bool all = of_mixed_behind().x == 2 && narrow.low == -1 && narrow.all[1] == -2 &&
+                   nested.at.x == 27.5f && of_tagged().kind == 2 && of_word().n == 27;
+  if (!all) abort();
+  tell_text("of_mixed_behind", "{n = 27, x = ?}");
+  tell_text("of_narrow",
+            "{low = -1, middle = 100, is_set = true, byte = -5, all[0] = 27, all[1] = -2}");
+  begin("of_nested");
+  printf("\"retval\":\"{at.x = 27.5, at.color = GREEN, text = %p}\"}", (const void*)nested.text);
+  tell_text("of_tagged", "{value = ?, kind = 2}");
+  tell_unknown("of_word", "union word in rax, and nothing says which of its members it has");
 }
 
 // Calls it with a place of its own for the result, as compilers do.
@@ -231,6 +286,7 @@ int main(int argc, char** argv) {
     tell_nothings();
     tell_floats();
     tell_structs();
+    tell_members();
     tell_unsigned("of_large", place_of_large());
     tell_unsigned("of_union", place_of_union());
   }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "stdin_protocol.h"
 
@@ -53,6 +54,9 @@ struct Defaulted {
 struct Large : Trivial {
   long more[4];
 };
+struct HasBase : Trivial {
+  int more;
+};
 enum class Size : unsigned char { small, big = 200 };
 
 KEPT Made of_made() { return Made(sink); }
@@ -62,6 +66,8 @@ KEPT Trivial of_trivial() { return {sink}; }
 KEPT Defaulted of_defaulted() { return Defaulted(sink); }
 KEPT Large of_derived() { return {{sink}, {1, 2, 3, 4}}; }
 KEPT std::optional<int> of_optional() { return sink; }
+KEPT HasBase of_base() { return {{sink}, 4}; }
+KEPT std::string_view of_view() { return std::string_view("a text, cut", sink == 27 ? 6 : 0); }
 KEPT Size of_size() { return sink == 27 ? Size::big : Size::small; }
 KEPT volatile int& of_reference() {
   sink = sink + 0;  // else clang leaves the call out
@@ -100,6 +106,9 @@ void tell_number(const char* name, uint64_t number) {
 void tell_unknown(const char* name, const std::string& why) {
   tell(name, "\"retval\":null,\"retval_is\":\"" + why + "\"");
 }
+void tell_text(const char* name, const std::string& text) {
+  tell(name, "\"retval\":\"" + text + "\"");
+}
 void check(bool holds) {
   if (!holds) abort();
 }
@@ -130,10 +139,15 @@ void tell_objects() {
 
 void tell_values() {
   check(shop::of_trivial().number + shop::of_defaulted().second + *shop::of_optional() == 81);
-  check(shop::of_double() == 27);
-  tell_unknown("of_optional", "class optional<int> in rax, not as a number");
-  tell_unknown("of_trivial", "struct Trivial in rax, not as a number");
-  tell_unknown("of_defaulted", "struct Defaulted in rax and rdx, more than an event has room for");
+  check(shop::of_double() == 27 && shop::of_base().more == 4);
+  tell_text("of_optional", "{_M_payload._M_payload = ?, _M_payload._M_engaged = true}");
+  tell_text("of_trivial", "{number = 27}");
+  tell_text("of_defaulted", "{first = 27, second = 27}");
+  tell_text("of_base", "{number = 27, more = 4}");
+  const std::string_view view = shop::of_view();
+  char members[80];
+  snprintf(members, sizeof members, "{_M_len = 6, _M_str = %p}", view.data());
+  tell_text("of_view", members);
   tell_unknown("of_double", "double in xmm0, which no probe sees");
   tell_number("of_size", static_cast<uint64_t>(shop::of_size()));
   tell_number("of_reference", reinterpret_cast<uintptr_t>(&shop::of_reference()));

@@ -29,6 +29,13 @@ EngineState some_state() {
       .name = "color",
       .declared_type = "enum color",
       .enumerators = std::make_shared<const Enumerators>(Enumerators{{"red", -1}, {"blue", 200}})};
+  Argument of_pair{.place = Argument::Place::in_register,
+                   .kind = Argument::Kind::aggregate,
+                   .is_string = true,
+                   .base = kResult,
+                   .text = "in rax"};
+  of_pair.members = std::make_shared<const Members>(
+      Members{{.name = "a.b", .type = of_color, .first_bit = 64, .bit_count = 32}});
   Site site;
   site.offset = 0x100;
   site.moved_bytes = 4;
@@ -46,7 +53,7 @@ EngineState some_state() {
                  .moved_bytes = 4,
                  .exits = {{.offset = 0x190, .has_result = true},
                            {.offset = 0x198, .condition = uint8_t{5}, .jump_bytes = 2}},
-                 .result = of_color});
+                 .result = of_pair});
   const std::vector<Probe> probes{
       {.name = "uprobe:/f:g", .demangled = "g()", .sites = {site, other}},
       {.name = "uprobe:/f:h", .demangled = {}, .sites = {other}}};

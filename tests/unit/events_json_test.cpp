@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "client/render/args.h"
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/events.h"
 #include "daemon/protocol/messages.h"
@@ -85,6 +86,23 @@ Argument result_at(Argument::Place place, const std::string& text) {
   result.place = place;
   result.text = text;
   return result;
+}
+
+// A struct in registers, with an argument: they have texts of their own.
+Event return_of_struct() {
+  Argument result = result_at(Argument::Place::in_register, "in rax and rdx");
+  result.kind = Argument::Kind::aggregate;
+  result.is_string = true;
+  result.declared_type = "struct pair";
+  Event event = return_with(result, 0);
+  event.strings = {"{a = 27, b = ?}"};
+  auto source = std::make_shared<EventSource>(*event.source);
+  source->arguments = {type(8, false)};
+  source->arguments[0].kind = Argument::Kind::text;
+  source->arguments[0].name = "path";
+  event.source = source;
+  event.args = {0x7ffe1000};
+  return event;
 }
 
 // The last event of lines from a daemon.
@@ -217,6 +235,7 @@ TEST(EventJson, ResultIsWhatItIsKnownToBe) {
   EXPECT_EQ(unknown["retval_is"], "double in xmm0");
   const json nothing = read_back(return_with(result_at(Place::nothing, "nothing"), {}));
   EXPECT_FALSE(nothing.contains("retval") || nothing.contains("retval_is"));
+  EXPECT_EQ(read_back(return_of_struct())["retval"], "{a = 27, b = ?}");
   const json left_by_jump = read_back(return_with(result_at(Place::in_register, "%rax"), {}));
   EXPECT_TRUE(left_by_jump.at("retval").is_null());
   EXPECT_FALSE(left_by_jump.contains("retval_is"));
@@ -228,9 +247,10 @@ TEST(EventLine, TheClientReadsBackWhatAResultIs) {
   WallClock wall{0};
   Argument typed = result_at(Place::in_register, "%rax");
   typed.declared_type = "int";
-  for (const Event& event : {return_with(typed, 5), return_with(bare_register("rax"), 27),
-                             return_with(result_at(Place::unreadable, "double in xmm0"), {}),
-                             return_with(result_at(Place::nothing, "nothing"), {})})
+  for (const Event& event :
+       {return_with(typed, 5), return_with(bare_register("rax"), 27),
+        return_with(result_at(Place::unreadable, "double in xmm0"), {}),
+        return_with(result_at(Place::nothing, "nothing"), {}), return_of_struct()})
     for (const bool is_described : {false, true}) {
       std::string lines;
       if (is_described) append_probe_line(lines, *event.source);
@@ -239,6 +259,7 @@ TEST(EventLine, TheClientReadsBackWhatAResultIs) {
       EXPECT_EQ(event_json(read, wall), event_json(event, wall));
       EXPECT_EQ(returns_nothing(*read.source), returns_nothing(*event.source));
       EXPECT_EQ(what_retval_is(read), what_retval_is(event));
+      EXPECT_EQ(result_text(read), result_text(event));
     }
 }
 

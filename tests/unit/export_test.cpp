@@ -205,13 +205,22 @@ Event return_of(const Argument& result, Value value) {
   return event;
 }
 
-// Of `double`, of `void`, and of a function of which nothing is known.
+Event return_of_struct() {
+  Argument result = argument_of(Argument::Kind::aggregate, 8, "");
+  result.place = Argument::Place::in_register;
+  result.is_string = true;
+  Event event = return_of(result, 0);
+  event.strings = {"{a = 27, b = ?}"};
+  return event;
+}
+
+// Of `double`, of `void`, of a function of which nothing is known, and of a struct.
 std::vector<Event> returns_of_all_kinds() {
   Argument of_double{.is_float = true};
   of_double.text = "double in xmm0";
   return {return_of(of_double, std::nullopt),
           return_of(Argument{.place = Argument::Place::nothing}, std::nullopt),
-          return_of(bare_register("rax"), 27)};
+          return_of(bare_register("rax"), 27), return_of_struct()};
 }
 
 TEST_F(ExportTo, ChromeHasOfAResultOnlyWhatIsKnown) {
@@ -220,7 +229,8 @@ TEST_F(ExportTo, ChromeHasOfAResultOnlyWhatIsKnown) {
   must(to->finish());
   for (const char* args :
        {R"("args":{"result":null,"result_is":"double in xmm0","cpu":1})", R"("args":{"cpu":1})",
-        R"("args":{"result":27,"result_is":"rax","cpu":1})"})
+        R"("args":{"result":27,"result_is":"rax","cpu":1})",
+        R"("args":{"result":"{a = 27, b = ?}","cpu":1})"})
     EXPECT_NE(text().find(args), std::string::npos) << text();
 }
 
@@ -231,7 +241,8 @@ TEST_F(ExportTo, CtfHasOfAResultOnlyWhatIsKnown) {
   const std::string text = output_of({"babeltrace2", path()});
   EXPECT_NE(text.find("{ result_is = \"double in xmm0\" }"), std::string::npos) << text;
   EXPECT_NE(text.find("{ result = 27, result_is = \"rax\" }"), std::string::npos) << text;
-  EXPECT_EQ(std::ranges::count(text, '\n'), 3) << text;
+  EXPECT_NE(text.find("{ result = \"{a = 27, b = \\?}\" }"), std::string::npos) << text;
+  EXPECT_EQ(std::ranges::count(text, '\n'), 4) << text;
 }
 
 TEST_F(ExportTo, CsvHasOfAResultOnlyWhatIsKnown) {
@@ -241,6 +252,7 @@ TEST_F(ExportTo, CsvHasOfAResultOnlyWhatIsKnown) {
   EXPECT_NE(text().find("uprobe:/p:f,,,,,double in xmm0,"), std::string::npos) << text();
   EXPECT_NE(text().find("uprobe:/p:f,,,,,,"), std::string::npos) << text();
   EXPECT_NE(text().find("uprobe:/p:f,,,,27,rax,"), std::string::npos) << text();
+  EXPECT_NE(text().find("uprobe:/p:f,,,,\"{a = 27, b = ?}\",,"), std::string::npos) << text();
 }
 
 TEST_F(ExportTo, SlicesHaveOfAResultOnlyWhatIsKnown) {
@@ -251,7 +263,8 @@ TEST_F(ExportTo, SlicesHaveOfAResultOnlyWhatIsKnown) {
     must(slices.add(event));
   }
   must(slices.finish(9000));
-  EXPECT_EQ(results, (std::vector<std::string>{"? (double in xmm0)", "", "rax=27"}));
+  EXPECT_EQ(results,
+            (std::vector<std::string>{"? (double in xmm0)", "", "rax=27", "{a = 27, b = ?}"}));
 }
 
 // ---- spans ----

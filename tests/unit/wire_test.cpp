@@ -46,13 +46,30 @@ void expect_untrue(const ProbeMatch& match) {
 
 // ---- answers arrive unchanged ----
 
-// Compares enumerators by value, not by pointer.
+// Compares shared parts by value, not by pointer.
+void expect_same(Argument one, Argument other);
+
+void expect_same_members(const Argument& one, const Argument& other) {
+  ASSERT_EQ(!one.members, !other.members);
+  if (!one.members) return;
+  ASSERT_EQ(one.members->size(), other.members->size());
+  for (size_t i = 0; i < one.members->size(); ++i) {
+    const Member &mine = (*one.members)[i], &theirs = (*other.members)[i];
+    EXPECT_EQ(mine.name, theirs.name);
+    EXPECT_EQ(mine.first_bit, theirs.first_bit);
+    EXPECT_EQ(mine.bit_count, theirs.bit_count);
+    expect_same(mine.type, theirs.type);
+  }
+}
+
 void expect_same(Argument one, Argument other) {
   ASSERT_EQ(!one.enumerators, !other.enumerators);
   if (one.enumerators) {
     EXPECT_EQ(*one.enumerators, *other.enumerators);
   }
   one.enumerators = other.enumerators = nullptr;
+  expect_same_members(one, other);
+  one.members = other.members = nullptr;
   EXPECT_EQ(one, other) << one.text;
 }
 
@@ -111,12 +128,11 @@ TEST_P(Programs, SayTheSameByWireAsWhenReadHere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Wire, Programs,
-                         testing::Values(std::pair{"usdt_all", "usdt:/x:*:*"},
-                                         std::pair{"parameters", "uprobe:/x:*"},
-                                         std::pair{"typed_cxx", "usdt:/x:*:*"},
-                                         std::pair{"refused", "uprobe:/x:*"},
-                                         std::pair{"throws", "uprobe:/x:*"}));
+INSTANTIATE_TEST_SUITE_P(
+    Wire, Programs,
+    testing::Values(std::pair{"usdt_all", "usdt:/x:*:*"}, std::pair{"returned", "uprobe:/x:*"},
+                    std::pair{"parameters", "uprobe:/x:*"}, std::pair{"typed_cxx", "usdt:/x:*:*"},
+                    std::pair{"refused", "uprobe:/x:*"}, std::pair{"throws", "uprobe:/x:*"}));
 
 TEST(Wire, ArgumentsThatSitesShareAreShared) {
   ProbeMatch match = match_with({in_rax()});
@@ -214,6 +230,24 @@ TEST(Wire, AnArgumentThatNoProgramCouldReadIsNotBelieved) {
   argument.index = Register::rip;
   expect_untrue(match_with({argument}));
   expect_untrue(match_with(Arguments(65, in_rax())));
+}
+
+TEST(Wire, MembersOfAStructThatCannotBeAreUntrue) {
+  const auto with = [](const Member& member, size_t count = 1) {
+    Argument result = in_rax();
+    result.kind = Argument::Kind::aggregate;
+    result.members = std::make_shared<const Members>(count, member);
+    return match_with({result});
+  };
+  const Member good{.name = "a", .type = in_rax(), .first_bit = 64, .bit_count = 32};
+  EXPECT_TRUE(heard(with(good, 16)));
+  expect_untrue(with(good, 17));
+  Member nested = good;
+  nested.type.members = std::make_shared<const Members>(1, good);
+  expect_untrue(with(nested));
+  Member nowhere = good;
+  nowhere.type.base = Register{200};
+  expect_untrue(with(nowhere));
 }
 
 TEST(Wire, AReasonThatIsNoneOfOursIsNotBelieved) {

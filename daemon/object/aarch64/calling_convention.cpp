@@ -53,8 +53,8 @@ ResultSeat seat_of_result(const Passing& type, bool by_reference) {
   if (type.way == Passing::Way::unknown) return {Where::lost};
   if (type.way == Passing::Way::nothing) return {Where::nothing};
   const bool of_integers = type.way == Passing::Way::registers && type.vector_registers == 0;
-  if (of_integers && type.integer_registers > 1)
-    return {Where::elsewhere, "in x0 and x1, more than an event has room for"};
+  if (of_integers && type.integer_registers > 1) return {Where::members, "in x0 and x1", {0, 1}};
+  if (of_integers && type.is_aggregate) return {Where::members, "in x0", {0, std::nullopt}};
   if (of_integers) return {Where::number};
   if (type.is_aggregate) return {Where::elsewhere, "by value, which no probe sees whole"};
   return in_vector_registers(type);

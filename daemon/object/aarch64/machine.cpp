@@ -28,6 +28,8 @@ std::string name_of(Register reg) {
   return "x" + std::to_string(static_cast<unsigned>(reg));
 }
 
+std::string plain_name_of(Register reg) { return name_of(reg); }
+
 std::string text_of_stack_place(uint64_t offset) {
   return offset ? "[sp, " + std::to_string(offset) + "]" : "[sp]";
 }

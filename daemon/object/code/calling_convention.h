@@ -5,6 +5,7 @@
 // after one whose type is not understood, no place is certain any more.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct Passing {
   uint64_t size_bytes = 8;
   uint64_t alignment = 8;
   bool is_aggregate = false;
+  bool vector_first = false;  // the first eightbyte is in a vector register, the second is not
   bool is_x87 =
       false;  // `long double` and structs of one: passed on the stack, returned in registers
 
@@ -44,19 +46,24 @@ struct Seat {
   uint64_t stack_offset = 0;          // from the stack pointer at the entry
 };
 
+// For each 8 bytes of a value: the number of the register that has them, 0 for kResult and 1 for kSecondResult.
+using ResultWords = std::array<std::optional<uint8_t>, 2>;
+
 // The place of a function's result when it returns. Vector and x87 registers are not among those that a trap has, and
 // what the task has saved of them is older.
 struct ResultSeat {
   enum class Where : uint8_t {
     lost,      // it depends on a type that is not understood
     nothing,   // an empty struct, which has no bytes
-    number,    // in kResult, if the type is a number
+    number,    // in kResult
+    members,   // in parts, of which some are in kResult and kSecondResult, as `words` says
     address,   // in memory, whose address is in kResult
     elsewhere  // as `text` says: "in xmm0, which no probe sees"
   };
 
   Where where = Where::lost;
   std::string text = {};
+  ResultWords words = {};  // of `members`
 };
 
 // `by_reference`: C++ must not copy its bytes, so the caller passes the address of the place for it.

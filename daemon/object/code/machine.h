@@ -13,9 +13,10 @@
 
 namespace tracectl {
 
-uint16_t elf_machine();             // e_machine of ELF headers
-const char* name_of_machine();      // as users know it: "x86-64"
-std::string name_of(Register reg);  // as assemblers write it: "%rdi", "x0"; empty for none
+uint16_t elf_machine();                   // e_machine of ELF headers
+const char* name_of_machine();            // as users know it: "x86-64"
+std::string name_of(Register reg);        // as assemblers write it: "%rdi", "x0"; empty for none
+std::string plain_name_of(Register reg);  // without a '%'
 
 // The place of an argument on the stack, as assemblers write it: "8(%rsp)", "[sp, 8]".
 std::string text_of_stack_place(uint64_t offset);

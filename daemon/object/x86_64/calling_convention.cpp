@@ -18,13 +18,17 @@ uint64_t rounded_up(uint64_t value, uint64_t unit) { return (value + unit - 1) /
 ResultSeat in_registers(const Passing& type) {
   using Where = ResultSeat::Where;
   const bool is_pair = type.integer_registers + type.vector_registers > 1;
-  if (type.integer_registers && type.vector_registers)
-    return {Where::elsewhere, "in rax and xmm0, and no probe sees xmm0"};
+  if (type.integer_registers && type.vector_registers) {
+    constexpr const char* kText = "in rax and xmm0, and no probe sees xmm0";
+    if (type.vector_first) return {Where::members, kText, {std::nullopt, 0}};
+    return {Where::members, kText, {0, std::nullopt}};
+  }
   if (type.vector_registers)
     return {Where::elsewhere,
             is_pair ? "in xmm0 and xmm1, which no probe sees" : "in xmm0, which no probe sees"};
-  if (is_pair) return {Where::elsewhere, "in rax and rdx, more than an event has room for"};
-  return {Where::number};
+  if (is_pair) return {Where::members, "in rax and rdx", {0, 1}};
+  return type.is_aggregate ? ResultSeat{Where::members, "in rax", {0, std::nullopt}}
+                           : ResultSeat{Where::number};
 }
 
 ResultSeat in_x87_registers(const Passing& type) {

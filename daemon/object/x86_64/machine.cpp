@@ -27,6 +27,11 @@ std::string name_of(Register reg) {
   return number < kNames.size() ? std::string{"%"} + kNames[number] : std::string{};
 }
 
+std::string plain_name_of(Register reg) {
+  const std::string name = name_of(reg);
+  return name.substr(std::min(name.find_first_not_of('%'), name.size()));
+}
+
 std::string text_of_stack_place(uint64_t offset) { return std::to_string(offset) + "(%rsp)"; }
 
 unsigned dwarf_number_of(Register reg) { return kDwarfNumbers[static_cast<size_t>(reg)]; }

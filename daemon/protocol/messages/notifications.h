@@ -31,7 +31,7 @@ struct EventNotification {
   // For graphs: the call that begins or ends, by its number among the thread's calls in the session (0: its
   // end will not be seen), and how many calls were open around it.
   std::optional<uint64_t> call = {}, depth = {};
-  // Of a call that has ended; null: not known; absent if the function returns nothing.
+  // Of a call that has ended; a string: a struct in registers; null: not known; absent if the function returns nothing.
   std::optional<Scalar> retval = {};
   // If `retval` is not a value of the function's result type: the register that it was read from (nothing is known of
   // the function), or, where it is null, why no value can be read.

@@ -122,7 +122,8 @@ TEST(A64Result, OfANumberIsInX0) {
   EXPECT_EQ(result_of(kNumber).where, ResultSeat::Where::number);
   EXPECT_EQ(
       result_of({.way = Passing::Way::registers, .integer_registers = 2, .size_bytes = 16}).text,
-      "in x0 and x1, more than an event has room for");
+      "in x0 and x1");
+  EXPECT_EQ(result_of(kNumber, true).words, (ResultWords{0, std::nullopt}));
   EXPECT_EQ(result_of({.way = Passing::Way::nothing}).where, ResultSeat::Where::nothing);
   EXPECT_EQ(result_of({}).where, ResultSeat::Where::lost);
 }

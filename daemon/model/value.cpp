@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "client/render/value.h"
+#include "daemon/model/value.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,21 @@
 
 namespace tracectl {
 namespace {
+
+constexpr unsigned kWordBits = 64;
+
+uint64_t bits_of(const Member& member, const ResultRegisters& registers) {
+  const unsigned above = kWordBits - member.bit_count - member.first_bit % kWordBits;
+  const uint64_t shifted = registers[member.first_bit / kWordBits] << above;
+  const unsigned unused_bits = kWordBits - member.bit_count;
+  if (!member.type.is_signed) return shifted >> unused_bits;
+  return static_cast<uint64_t>(static_cast<int64_t>(shifted) >> unused_bits);
+}
+
+bool is_within(const Member& member) {
+  return is_readable(member.type) && member.first_bit < 2 * kWordBits && member.bit_count > 0 &&
+         member.first_bit % kWordBits + member.bit_count <= kWordBits;
+}
 
 std::string text_of(const Argument&, std::floating_point auto number) {
   return fmt::format("{}", number);
@@ -38,6 +53,15 @@ std::string value_text(const Argument& argument, const Value& value) {
   if (!value) return "?";
   return std::visit([&](auto number) { return text_of(argument, number); },
                     number_of(argument, *value));
+}
+
+std::string members_text(const Members& members, const ResultRegisters& registers) {
+  std::string text;
+  for (const Member& member : members) {
+    const Value value = is_within(member) ? Value(bits_of(member, registers)) : std::nullopt;
+    text += (text.empty() ? "" : ", ") + member.name + " = " + value_text(member.type, value);
+  }
+  return "{" + text + "}";
 }
 
 }  // namespace tracectl
