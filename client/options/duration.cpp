@@ -29,4 +29,10 @@ std::string check_duration(const std::string& text) {
   return parse_duration(text) ? "" : "a time is wanted, as 10s, 500ms or 2m, not " + text;
 }
 
+std::string check_interval(const std::string& text) {
+  const auto seconds = parse_duration(text);
+  if (!seconds) return check_duration(text);
+  return *seconds >= 0.01 && *seconds <= 86400 ? "" : "an interval is from 10ms to a day";
+}
+
 }  // namespace tracectl

@@ -11,5 +11,7 @@ std::optional<double> parse_duration(const std::string& text);
 
 // The error in the text, or an empty string.
 std::string check_duration(const std::string& text);
+// The same of the time between two tables: 10 ms to a day.
+std::string check_interval(const std::string& text);
 
 }  // namespace tracectl

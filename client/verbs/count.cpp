@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // count, hist, time and latency.
+#include <fmt/format.h>
+#include <chrono>
+#include <cstdio>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "client/options/duration.h"
 #include "client/options/whole_object.h"
 #include "client/output/output.h"
+#include "client/output/screen.h"
 #include "client/render/folded.h"
 #include "client/render/keys.h"
 #include "client/render/rows.h"
@@ -27,27 +34,76 @@ std::string folded_text(const ReadReply& read) {
   return folded.text();
 }
 
-// Counts in the kernel, and shows rows at the end.
+// Counts in the kernel, and shows rows at the end; with --interval also before.
 class CountingVerb : public TracingVerb {
  public:
+  Status complete(const CommonOptions& common) override {
+    interval_s_ = parse_duration(interval_);
+    if (interval_s_ && trace_.folded)
+      return Error{Code::invalid, "--folded is for the end: leave --interval away"};
+    return TracingVerb::complete(common);
+  }
+
   int run(const CommonOptions& common) override {
     const auto count = [&](Backend&, LiveTrace& trace) -> int {
-      const auto ended = trace.run();
+      const auto ended = interval_s_ ? run_with_tables(common, trace) : trace.run();
       if (const auto nothing = trace.why_nothing()) return trace.status_without(ended, *nothing);
       auto rows = trace.read(common.quiet);
       if (!rows) return trace.failed(rows.error());
-      show<ReadReply>(common, *rows,
-                      [&](const ReadReply& reply) { return text_of(reply, trace.keys()); });
+      if (common.json)
+        print(protocol::text_of(to_json(*rows)) + "\n");
+      else if (interval_s_)
+        print_last_in_place(text_of(*rows, trace.keys()));
+      else
+        print(text_of(*rows, trace.keys()));
       return trace.status_of(ended);
     };
     return with_trace(common, trace_, LiveTrace::Stream::none, count);
   }
 
+ protected:
+  void add_interval(Grammar& grammar) {
+    grammar
+        .option("--interval", interval_,
+                "also print the rows so far, each time when this is over: 1s, 500ms")
+        .check(check_interval);
+  }
+
  private:
+  using Clock = std::chrono::steady_clock;
+
+  Result<Ended> run_with_tables(const CommonOptions& common, LiveTrace& trace) const {
+    const auto every =
+        std::chrono::round<std::chrono::milliseconds>(std::chrono::duration<double>(*interval_s_));
+    const auto began = Clock::now();
+    auto due = began + every;
+    const auto go_on = [&]() -> Result<bool> {
+      const auto now = Clock::now();
+      if (now < due) return true;
+      due = now + every;
+      return print_table(common, trace, std::chrono::duration<double>(now - began).count());
+    };
+    return trace.run({.go_on = go_on, .every_ms = static_cast<int>(every.count())});
+  }
+
+  // False: nobody reads it any more.
+  Result<bool> print_table(const CommonOptions& common, LiveTrace& trace, double after_s) const {
+    auto rows = trace.read(true);
+    if (!rows) return rows.error();
+    if (common.json)
+      print(protocol::text_of(to_json(*rows)) + "\n");
+    else
+      print_in_place(fmt::format("after {:.1f} s:\n", after_s) + text_of(*rows, trace.keys()));
+    return std::fflush(stdout) == 0;
+  }
+
   std::string text_of(const ReadReply& reply, const std::vector<KeyView>& keys) const {
     if (trace_.folded) return folded_text(reply);
     return first_rows_text(titled(reply, keys), trace_.rows);
   }
+
+  std::string interval_;
+  std::optional<double> interval_s_;
 };
 
 class CountHits final : public CountingVerb {
@@ -55,12 +111,13 @@ class CountHits final : public CountingVerb {
   void add_options(Grammar& grammar) override {
     add_trace_options(grammar);
     add_by(grammar);
+    add_interval(grammar);
     add_folded(grammar, "count by stack, and print the stacks as flame graphs want them");
     grammar.starts_command();
   }
   Status complete(const CommonOptions& common) override {
     if (trace_.folded && !by_) by_ = "stack";
-    return TracingVerb::complete(common);
+    return CountingVerb::complete(common);
   }
 
  protected:
@@ -73,6 +130,7 @@ class MakeHistogram final : public CountingVerb {
     add_trace_options(grammar);
     grammar.option("--of", of_, "the value: arg2, 'arg1 - arg0', 'u32(arg0 + 8)'").required();
     add_by(grammar);
+    add_interval(grammar);
     grammar.starts_command();
   }
 
@@ -88,6 +146,7 @@ class TimeCalls final : public CountingVerb {
   void add_options(Grammar& grammar) override {
     add_trace_options(grammar);
     add_by(grammar);
+    add_interval(grammar);
     grammar.starts_command();
   }
 
@@ -110,6 +169,7 @@ class MeasureLatency final : public CountingVerb {
     add_target_options(grammar, trace_.probes);
     add_types(grammar, trace_.types);
     add_how(grammar);
+    add_interval(grammar);
     grammar.starts_command();
   }
 

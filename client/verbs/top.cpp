@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,8 +10,10 @@
 #include "client/connection/ask.h"
 #include "client/connection/wait.h"
 #include "client/options/duration.h"
+#include "client/output/screen.h"
 #include "client/render/top.h"
 #include "client/verbs/all.h"
+#include "client/verbs/shared_options.h"
 
 namespace tracectl {
 namespace {
@@ -24,12 +24,6 @@ struct TopOptions {
   std::optional<uint64_t> iterations = {};  // tables; none: until ^C
   size_t rows = SIZE_MAX;                   // of a table
 };
-
-// The height of the terminal on standard output; 0: it is not a terminal.
-size_t terminal_lines() {
-  winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
-}
 
 // Adds the current names of the processes; those that have ended get none.
 void name_processes(TopTablePart& table) {
@@ -62,19 +56,14 @@ class TopTables {
     TopTablePart table = top_table(last_, *read);
     last_ = std::move(*read);
     name_processes(table);
-    print(common_.json ? text_of(to_json(table)) + "\n" : as_text(table));
+    if (common_.json)
+      print(text_of(to_json(table)) + "\n");
+    else
+      print_in_place(top_text(table, options_.rows));
     return std::fflush(stdout) == 0 && (!options_.iterations || ++shown_ < *options_.iterations);
   }
 
  private:
-  // On a terminal each table replaces the last one, and fills the screen.
-  std::string as_text(const TopTablePart& table) {
-    constexpr size_t kLinesBeside = 3;  // the sums, the titles and the cursor
-    const size_t lines = terminal_lines();
-    if (lines <= kLinesBeside) return top_text(table, options_.rows) + "\n";
-    return "\033[H\033[J" + top_text(table, std::min(options_.rows, lines - kLinesBeside));
-  }
-
   const CommonOptions& common_;
   const TopOptions& options_;
   Backend& backend_;
@@ -82,21 +71,15 @@ class TopTables {
   uint64_t shown_ = 0;
 };
 
-std::string check_interval(const std::string& text) {
-  const auto seconds = parse_duration(text);
-  if (!seconds) return check_duration(text);
-  return *seconds >= 0.01 && *seconds <= 86400 ? "" : "an interval is from 10ms to a day";
-}
-
 class ShowTop final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
     grammar.option("--interval", interval_, "between two tables: 1s, 500ms")
         .check(check_interval)
         .shows_default();
-    grammar.option("-n,--iterations", options_.iterations, "end after so many tables")
+    grammar.option("--iterations", options_.iterations, "end after so many tables")
         .in_range(uint64_t{1}, UINT64_MAX);
-    grammar.option("--rows", options_.rows, "how many rows of a table are printed");
+    add_rows(grammar, options_.rows);
   }
   int run(const CommonOptions& common) override {
     auto waiter = Waiter::open();

@@ -339,7 +339,7 @@ class Permissions(WithUsers):
         self.assertEqual([setting['session'] for setting in
                           self.json(self.alice, 'info', f'uprobe:{PROGRAM}:*')['settings']],
                          ['alices'])
-        table = self.json(self.alice, 'top', '-n', '1', '--interval', '10ms')
+        table = self.json(self.alice, 'top', '--iterations', '1', '--interval', '10ms')
         self.assertEqual([row['session'] for row in table['rows']], ['alices'])
 
     def test_to_pause_all_is_to_pause_ones_own(self):

@@ -144,7 +144,7 @@ class Top(support.DaemonTest):
         program = self.program('hot')
         self.session('s', 'u::hot_*', '-p', str(program.pid))
         self.call(program, 'hot_push', 42)
-        done = self.daemon.run('top', '-n', '2', '--interval', '10ms', '--rows', '1')
+        done = self.daemon.run('top', '--iterations', '2', '--interval', '10ms', '--rows', '1')
         self.assertEqual((done.returncode, done.stderr), (0, ''))
         sums, title, row, end = done.stdout.split('\n')[:4]
         self.assertEqual(sums, '2 armed probes, 0 hits/s, 0 lost/s, by estimate 0.0 % of a CPU')
@@ -159,7 +159,7 @@ class Top(support.DaemonTest):
         ours, its = pty.openpty()
         self.addCleanup(os.close, ours)
         fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack('HHHH', 6, 200, 0, 0))
-        top = subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, 'top', '-n', '3',
+        top = subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, 'top', '--iterations', '3',
                                 '--interval', '10ms'], stdin=subprocess.DEVNULL, stdout=its)
         os.close(its)
         self.assertEqual(top.wait(timeout=60), 0)
@@ -168,8 +168,8 @@ class Top(support.DaemonTest):
         self.assertEqual([text.count('\n') for text in shown[1:]], [5, 5, 5])
 
     def test_nothing_armed_is_told_and_bad_intervals_are_refused(self):
-        self.assertIn('0 armed probes', self.daemon.run('top', '-n', '1', '--interval', '10ms').stdout)
-        for words in (['--interval', '0'], ['--interval', 'soon'], ['-n', '0']):
+        self.assertIn('0 armed probes', self.daemon.run('top', '--iterations', '1', '--interval', '10ms').stdout)
+        for words in (['--interval', '0'], ['--interval', 'soon'], ['--iterations', '0']):
             self.assertEqual(self.daemon.run('top', *words).returncode, 2)
 
 
