@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -71,9 +72,21 @@ Status check_characters(const Source& source, std::string_view text) {
                       "a pattern may not hold control characters");
 }
 
+// operator[], operator new[] and operator delete[] of C++.
+bool is_of_operator(std::string_view glob, size_t open) {
+  const std::string_view before = glob.substr(0, open);
+  return glob.substr(open).starts_with("[]") &&
+         (before.ends_with("operator") || before.ends_with("operator new") ||
+          before.ends_with("operator delete"));
+}
+
 // The column of a `[` that no `]` closes.
 std::optional<size_t> unclosed_bracket(std::string_view glob) {
   for (size_t open = glob.find('['); open != glob.npos;) {
+    if (is_of_operator(glob, open)) {
+      open = glob.find('[', open + 1);
+      continue;
+    }
     size_t first = open + 1;
     if (first < glob.size() && (glob[first] == '!' || glob[first] == '^')) first++;
     // A `]` that comes first is a member of the set.
@@ -226,6 +239,14 @@ Result<Pattern> parse_short(Source& source, std::string_view text, Pattern patte
   return take_function(whole, source.rest(), std::move(pattern));
 }
 
+// `operator new`, `operator==`; not `operators`.
+bool is_operator(std::string_view name) {
+  constexpr std::string_view kWord = "operator";
+  if (!name.starts_with(kWord) || name.size() == kWord.size()) return false;
+  const auto next = static_cast<unsigned char>(name[kWord.size()]);
+  return !std::isalnum(next) && next != '_' && next != '*';
+}
+
 }  // namespace
 
 Result<Pattern> parse_pattern(std::string_view text, Scope scope) {
@@ -273,8 +294,9 @@ std::optional<uint64_t> address_in(const Pattern& pattern) {
 }
 
 bool wants_demangled(const Pattern& pattern) {
-  return pattern.kind == ProbeKind::function && (pattern.function.find("::") != std::string::npos ||
-                                                 pattern.function.find('(') != std::string::npos);
+  if (pattern.kind != ProbeKind::function) return false;
+  const std::string_view name = pattern.function;
+  return name.find("::") != name.npos || name.find_first_of("(<") != name.npos || is_operator(name);
 }
 
 }  // namespace tracectl

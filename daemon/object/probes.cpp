@@ -570,12 +570,17 @@ ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern&
   return FunctionFinder(object, exact, returns, nops).run_in(*function);
 }
 
-bool has_parameters(std::string_view function) { return function.find('(') != function.npos; }
-
-// A function of C++ in no namespace, by its name without parameters.
+// A function of C++ in no namespace, by its name without parameters. Static ones have an L.
 bool names_global_function(const Pattern& pattern, const std::string& symbol) {
-  return symbol.starts_with("_Z" + std::to_string(pattern.function.size()) + pattern.function) &&
+  const std::string length_and_name = std::to_string(pattern.function.size()) + pattern.function;
+  return (symbol.starts_with("_Z" + length_and_name) ||
+          symbol.starts_with("_ZL" + length_and_name)) &&
          pattern.function == demangle_name(symbol);
+}
+
+// Names may hold what means something in a glob, too: `char const*`, `operator[]`, `[abi:cxx11]`.
+bool fits_demangled(const std::string& pattern, const std::string& name) {
+  return pattern == name || glob_match(pattern, name);
 }
 
 bool fits_object(const std::string& object, const std::string& path) {
@@ -589,10 +594,9 @@ bool names_function(const Pattern& pattern, const std::string& symbol) {
   if (pattern.function == symbol) return true;
   if (!wants_demangled(pattern))
     return glob_match(pattern.function, symbol) || names_global_function(pattern, symbol);
-  if (glob_match(pattern.function, demangle(symbol).value_or(symbol))) return true;
-  if (has_parameters(pattern.function)) return false;
+  if (fits_demangled(pattern.function, demangle(symbol).value_or(symbol))) return true;
   const auto name = demangle_name(symbol);
-  return name && glob_match(pattern.function, *name);
+  return name && fits_demangled(pattern.function, *name);
 }
 
 bool names_probe(const Pattern& pattern, const std::string& probe_name) {

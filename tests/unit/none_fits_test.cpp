@@ -67,6 +67,25 @@ TEST(NamesFunction, OfCxxByTheNameWithoutParameters) {
   EXPECT_FALSE(names("a::plain()", "_ZN1a5plainEi"));
   EXPECT_TRUE(names("demo::run<int>", "_ZN4demo3runIiEEvT_"));
   EXPECT_FALSE(names("demo::run", "_ZN4demo3runIiEEvT_"));
+  EXPECT_TRUE(names("run<int>", "_Z3runIiEvT_"));
+  EXPECT_TRUE(names("inner", "_ZL5inneri"));
+  EXPECT_FALSE(names("inne", "_ZL5inneri"));
+  EXPECT_TRUE(names("operator new", "_Znwm"));
+  EXPECT_FALSE(names("operators", "_Z6operatv"));
+}
+
+// They hold what means something in a glob.
+TEST(NamesFunction, ThatAreShownArePatterns) {
+  const auto names = [](const char* pattern, const char* symbol) {
+    return names_function(must(parse_pattern(pattern)), symbol);
+  };
+  EXPECT_TRUE(names("u::a::B::operator[]", "_ZN1a1BixEm"));
+  EXPECT_TRUE(names("u::a::B::operator[](unsigned long)", "_ZN1a1BixEm"));
+  EXPECT_TRUE(names("u::a::text[abi:cxx11]", "_ZN1a4textB5cxx11Ev"));
+  EXPECT_TRUE(names("u::a::text[abi:cxx11]()", "_ZN1a4textB5cxx11Ev"));
+  EXPECT_TRUE(names("u::(anonymous namespace)::inner", "_ZN12_GLOBAL__N_15innerEv"));
+  EXPECT_TRUE(names("u::a::B::operator()", "_ZN1a1BclEi"));
+  EXPECT_FALSE(names("u::a::B::operator()", "_ZN1a1CclEi"));
 }
 
 TEST(LeftOut, PartsAreCounted) {
