@@ -70,12 +70,12 @@ void EventPrinter::add_event(std::string& out, const Event& event) {
   } else if (shown_ == Shown::deepest_stacks) {
     deepest_.add(event);
   } else if (common_.json) {
-    protocol::append_event(out, event, wall_);
+    protocol::append_event(out, event, wall_, names_.demangled(event.source->probe));
     out += '\n';
   } else if (shown_ == Shown::graph) {
     graph_.add(out, event);
   } else {
-    out += event_text(event, start_ns_);
+    out += event_text(event, names_.of(event.source->probe), start_ns_);
   }
 }
 

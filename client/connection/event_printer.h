@@ -9,6 +9,7 @@
 #include "client/render/deepest.h"
 #include "client/render/folded.h"
 #include "client/render/graph.h"
+#include "client/render/probe_names.h"
 #include "client/target/debug_files.h"
 #include "daemon/protocol/events.h"
 
@@ -48,6 +49,7 @@ class EventPrinter {
   FoldedStacks folded_;
   DeepestStacks deepest_;
   GraphText graph_;
+  StreamNames names_;
   DebugFiles debug_files_;
   protocol::WallClock wall_;
   std::string held_;       // items of a recording

@@ -6,6 +6,7 @@
 #include "client/export/field_value.h"
 #include "client/export/formats.h"
 #include "client/output/output_file.h"
+#include "client/render/probe_names.h"
 #include "daemon/protocol/events.h"
 #include "daemon/protocol/json_text.h"
 
@@ -19,7 +20,7 @@ class JsonLinesExport final : public Export {
 
   Status add(const Event& event) override {
     line_.clear();
-    protocol::append_event(line_, event, wall_);
+    protocol::append_event(line_, event, wall_, names_.demangled(event.source->probe));
     session_ = event.source->session;
     return file_.write(line_ += '\n');
   }
@@ -33,6 +34,7 @@ class JsonLinesExport final : public Export {
  private:
   OutputFile file_;
   protocol::WallClock wall_;
+  StreamNames names_;
   std::string session_;
   std::string line_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -13,6 +14,8 @@ namespace tracectl {
 void print(const std::string& text);        // to standard output
 void print_error(const std::string& text);  // to standard error
 int fail(const Error& error);               // prints it, and returns the exit status
+// The width of the terminal on standard output; 0: it is none.
+size_t terminal_columns();
 // Standard output shows colours: on a terminal, unless $NO_COLOR or TERM=dumb forbid it.
 bool is_coloured();
 

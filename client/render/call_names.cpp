@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/render/call_names.h"
 
+#include "client/options/display.h"
 #include "daemon/model/pattern.h"
 #include "daemon/object/demangle.h"
 
@@ -10,6 +11,7 @@ namespace {
 std::string name_of(const Pattern& pattern) {
   if (pattern.kind == ProbeKind::usdt) return pattern.provider + ":" + pattern.name;
   const std::string offset = pattern.offset ? "+" + std::to_string(pattern.offset) : "";
+  if (display().linkage_names) return pattern.function + offset;
   return demangle_name(pattern.function).value_or(pattern.function) + offset;
 }
 

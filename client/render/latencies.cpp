@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "client/render/probe_names.h"
 #include "client/render/rows.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
@@ -50,8 +51,8 @@ std::string slowest_text(const LatencyPart& latency) {
 std::string latencies_text(const std::vector<LatencyPart>& latencies) {
   std::string text;
   for (const LatencyPart& latency : latencies)
-    text += fmt::format("{}from {}\nto {}, by {}:\n", text.empty() ? "" : "\n", latency.from,
-                        latency.to, latency.by) +
+    text += fmt::format("{}from {}\nto {}, by {}:\n", text.empty() ? "" : "\n",
+                        readable_name(latency.from), readable_name(latency.to), latency.by) +
             counts_text(latency) + slowest_text(latency);
   return text;
 }

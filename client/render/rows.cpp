@@ -12,6 +12,7 @@
 
 #include "client/render/histogram.h"
 #include "client/render/latencies.h"
+#include "client/render/probe_names.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
 #include "daemon/model/expr.h"
@@ -174,34 +175,36 @@ std::vector<const ValueColumn*> value_columns(const RowKind& kind, const Group& 
 }
 
 std::vector<std::string> cells_of(const RowPart& row,
-                                  const std::vector<const ValueColumn*>& columns, Stacks& stacks) {
+                                  const std::vector<const ValueColumn*>& columns,
+                                  const TableNames& names, Stacks& stacks) {
   std::vector<std::string> cells;
   if (row.stack) cells.push_back(stacks.number_of(row));
   if (row.caller) cells.push_back(to_string(frame_of(*row.caller)));
   if (row.by)
     for (const auto& [name, key] : *row.by) cells.push_back(text_of(key));
   for (const ValueColumn* column : columns) cells.push_back(column->cell(row));
-  cells.push_back(row.probe);
+  cells.push_back(names.of(row.probe));
   return cells;
 }
 
-std::string table_text(const RowKind& kind, const Group& rows, Stacks& stacks) {
+std::string table_text(const RowKind& kind, const Group& rows, const TableNames& names,
+                       Stacks& stacks) {
   const auto values = value_columns(kind, rows);
   std::vector<Table::Column> columns;
   if (kind.stack) columns.push_back({"STACK"});
   if (kind.caller) columns.push_back({"CALLER"});
   for (const std::string& name : kind.keys) columns.push_back(key_column(name, rows));
   for (const ValueColumn* value : values) columns.push_back({value->title, Align::right});
-  columns.push_back({"PROBE"});
+  columns.push_back({"PROBE", Align::left, true});
   Table table(std::move(columns));
-  for (const RowPart* row : rows) table.add(cells_of(*row, values, stacks));
+  for (const RowPart* row : rows) table.add(cells_of(*row, values, names, stacks));
   return (kind.of.empty() || kind.time ? "" : kind.of + ":\n") + table.text();
 }
 
 // ---- histograms ----
 
-std::string heading(const RowPart& row, Stacks& stacks) {
-  std::string text = row.of.value_or("") + " at " + row.probe;
+std::string heading(const RowPart& row, const TableNames& names, Stacks& stacks) {
+  std::string text = row.of.value_or("") + " at " + names.of(row.probe);
   if (row.stack) text += ", stack " + stacks.number_of(row);
   if (row.caller) text += ", called from " + to_string(frame_of(*row.caller));
   if (row.by)
@@ -209,10 +212,10 @@ std::string heading(const RowPart& row, Stacks& stacks) {
   return text + ":\n";
 }
 
-std::string histograms_text(const Group& rows, Stacks& stacks) {
+std::string histograms_text(const Group& rows, const TableNames& names, Stacks& stacks) {
   std::string text;
   for (const RowPart* row : rows)
-    text += (text.empty() ? "" : "\n") + heading(*row, stacks) + histogram_text(*row);
+    text += (text.empty() ? "" : "\n") + heading(*row, names, stacks) + histogram_text(*row);
   return text;
 }
 
@@ -259,13 +262,14 @@ std::string rows_text(const ReadReply& reply) { return first_rows_text(reply, SI
 std::string first_rows_text(const ReadReply& reply, size_t most) {
   std::string text;
   Stacks stacks;
+  const TableNames names = names_of_all(reply.rows);
   for (const auto& [kind, all] : groups_of(reply.rows)) {
     const Group rows(all.begin(), all.begin() + static_cast<ptrdiff_t>(std::min(most, all.size())));
     if (!text.empty()) text += '\n';
-    if (kind.time || !kind.histogram) text += table_text(kind, rows, stacks);
+    if (kind.time || !kind.histogram) text += table_text(kind, rows, names, stacks);
     if (kind.time && rows.size() <= kMostTimesDrawn) text += '\n';
     if (kind.time ? rows.size() <= kMostTimesDrawn : kind.histogram)
-      text += histograms_text(rows, stacks);
+      text += histograms_text(rows, names, stacks);
     if (rows.size() < all.size()) text += plural(all.size() - rows.size(), "more row") + "\n";
   }
   if (!stacks.text().empty()) text += stacks.text() + '\n';

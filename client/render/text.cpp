@@ -8,6 +8,7 @@
 
 #include "client/options/size.h"
 #include "client/render/args.h"
+#include "client/render/probe_names.h"
 #include "client/render/recorder.h"
 #include "client/render/table.h"
 #include "daemon/model/cost.h"
@@ -20,30 +21,6 @@ using namespace protocol;
 using Align = Table::Align;
 
 constexpr const char* kAlways = "-";  // no condition
-
-// Integers by their width, which matters in conditions; other types as in C.
-std::string type_text(const ArgumentPart& arg) {
-  if (arg.kind == "integer" || arg.kind == "float") return arg.type;
-  return arg.kind == "boolean" ? "bool" : arg.declared_type.value_or(arg.type);
-}
-
-std::string arg_text(const ArgumentPart& arg) {
-  const std::string why = arg.readable ? "" : " (" + arg.place + ")";
-  const char* unknown = arg.readable ? "" : "?";
-  if (!arg.declared_type) return arg.type + " " + arg.name + unknown + why;
-  return arg.name + unknown + ": " + type_text(arg) + why;
-}
-
-std::string args_text(const std::vector<ArgumentPart>& args) {
-  std::string text;
-  for (const ArgumentPart& arg : args) text += (text.empty() ? "" : ", ") + arg_text(arg);
-  return text;
-}
-
-bool has_semaphore(const ProbePart& probe) {
-  return std::any_of(probe.sites.begin(), probe.sites.end(),
-                     [](const SitePart& site) { return site.semaphore.has_value(); });
-}
 
 std::string target_text(const TargetPart& target) {
   std::string text;
@@ -132,16 +109,6 @@ ExitStatus exit_status_of(const Error& error) {
 
 // ---- replies ----
 
-std::string probes_text(const ProbeListReply& reply) {
-  Table table({{"PROBE"}, {"CLASS"}, {"SITES", Align::right}, {"SEMAPHORE"}, {"ARGUMENTS"}});
-  for (const ProbePart& probe : reply.probes)
-    table.add({probe.probe + (probe.demangled ? "  " + *probe.demangled : ""), probe.cost,
-               std::to_string(probe.sites.size()), has_semaphore(probe) ? "yes" : "no",
-               args_text(probe.args)});
-  return table.text() + plural(reply.total_probes, "probe") + ", " +
-         plural(reply.total_sites, "site") + "\n";
-}
-
 namespace {
 
 // Of a long list the first few names.
@@ -150,8 +117,8 @@ std::string probes_of(const std::vector<const Refusal*>& refused) {
   std::string text = refused.size() > kNamed ? plural(refused.size(), "probe") + ": " : "";
   for (size_t i = 0; i < std::min(kNamed, refused.size()); ++i) {
     const Refusal& one = *refused[i];
-    text +=
-        (i == 0 ? "" : ", ") + one.probe + (one.pid ? fmt::format(" in process {}", *one.pid) : "");
+    text += (i == 0 ? "" : ", ") + readable_name(one.probe) +
+            (one.pid ? fmt::format(" in process {}", *one.pid) : "");
   }
   return text + (refused.size() > kNamed ? ", ..." : "");
 }
@@ -213,7 +180,7 @@ std::string unseen_text(const FollowedPart& followed) {
 
 std::string left_out_text(const LeftOutPart& left_out) {
   std::string text = fmt::format("{}: {} hits a second cost {} of a CPU, the budget is {:g} %",
-                                 left_out.probe, grouped(left_out.hits_per_second),
+                                 readable_name(left_out.probe), grouped(left_out.hits_per_second),
                                  percent_text(left_out.percent), left_out.budget);
   if (left_out.cost == name_of(CostClass::slow)) text += " (its site is slow)";
   if (left_out.others)
@@ -285,7 +252,7 @@ std::string session_text(const SessionPart& session) {
 std::string info_text(const ProbeInfoReply& reply) {
   if (reply.settings.empty()) return "nothing is set on these probes\n";
   const bool generations = reply.settings.front().generations.has_value();
-  std::vector<Table::Column> columns{{"PROBE"},
+  std::vector<Table::Column> columns{{"PROBE", Align::left, true},
                                      {"SESSION"},
                                      {"DO"},
                                      {"WHEN"},
@@ -303,15 +270,12 @@ std::string info_text(const ProbeInfoReply& reply) {
                                  [](const ProbeSetting& s) { return s.may_wait; });
   if (waits) columns.push_back({"MAY WAIT"});
   Table table(std::move(columns));
+  const TableNames names = names_of_all(reply.settings);
   for (const ProbeSetting& s : reply.settings) {
-    std::vector<std::string> cells{s.probe,
-                                   s.session,
-                                   s.action + latency_text(s),
-                                   s.when.value_or(kAlways),
-                                   target_text(s.target),
-                                   std::to_string(s.sites),
-                                   std::to_string(s.hits),
-                                   std::to_string(s.epoch),
+    std::vector<std::string> cells{names.of(s.probe),          s.session,
+                                   s.action + latency_text(s), s.when.value_or(kAlways),
+                                   target_text(s.target),      std::to_string(s.sites),
+                                   std::to_string(s.hits),     std::to_string(s.epoch),
                                    s.paused ? "yes" : "no"};
     if (s.generations)
       for (const GenerationPart& one : *s.generations) cells.push_back(generation_text(one));
@@ -440,12 +404,12 @@ std::string stack_text(const Stack& stack) {
   return text;
 }
 
-std::string event_text(const Event& event, uint64_t start_ns) {
+std::string event_text(const Event& event, const std::string& probe_name, uint64_t start_ns) {
   const std::string tag = event.tag.empty() ? "" : " tag=" + quoted_text(event.tag);
   const std::string line =
       fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}{}\n",
                   seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid, event.comm,
-                  event.source->probe, arguments_text(event), end_text(event), tag);
+                  probe_name, arguments_text(event), end_text(event), tag);
   return event.stack ? line + stack_text(*event.stack) : line;
 }
 

@@ -27,7 +27,6 @@ std::string duration_text(uint64_t ns);
 std::string error_text(const Error& error);
 ExitStatus exit_status_of(const Error& error);
 
-std::string probes_text(const protocol::ProbeListReply& reply);
 // Of a file that ran before it was armed.
 std::string unseen_text(const protocol::FollowedPart& followed);
 std::string refusals_text(const std::vector<Refusal>& refused);
@@ -54,7 +53,7 @@ std::string stack_text(const Stack& stack);
 
 // One line: time, process, probe, arguments; below it the stack, one frame per line. `start_ns` is the time
 // that is shown as 0.
-std::string event_text(const Event& event, uint64_t start_ns);
+std::string event_text(const Event& event, const std::string& probe_name, uint64_t start_ns);
 std::string lost_text(const Lost& lost, uint64_t start_ns);
 // The losses of a recording: "3 lost".
 std::string lost_sum_text(uint64_t lost, bool is_end_known);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "client/render/call_names.h"
+#include "client/render/probe_names.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
 
@@ -29,6 +30,7 @@ uint64_t grown(uint64_t before, uint64_t now) { return now < before ? now : now 
 TopRowPart row_of(const ProbeTotalsPart& before, const ProbeTotalsPart& now, double seconds) {
   const auto rate = [&](uint64_t grown) { return static_cast<double>(grown) / seconds; };
   return {.probe = now.probe,
+          .demangled = demangled_function(now.probe),
           .session = now.session,
           .pid = now.pid,
           .cost = now.cost,
@@ -84,12 +86,13 @@ std::string top_text(const TopTablePart& table, size_t rows) {
               {"CLASS"},
               {"PROCESS"},
               {"SESSION"},
-              {"PROBE"}});
+              {"PROBE", left, true}});
+  const TableNames names = names_of_all(table.rows);
   for (const TopRowPart& row : table.rows) {
     if (rows-- == 0) break;
     text.add({fmt::format("{:.0f}", row.hits_per_second), fmt::format("{:.2f}", row.percent),
               fmt::format("{:.0f}", row.lost_per_second), std::to_string(row.hits), row.cost,
-              where_text(row), row.session, row.probe});
+              where_text(row), row.session, names.of(row.probe)});
   }
   return sum_text(table) + (table.rows.empty() ? "" : text.text());
 }

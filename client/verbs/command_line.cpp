@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "client/options/display.h"
 #include "client/output/output.h"
 #include "client/verbs/all.h"
 #include "client/verbs/grammar.h"
@@ -27,6 +28,8 @@ void add_common(Grammar grammar, CommonOptions& common) {
       .check(check_host);
   grammar.flag("--end-with-input", common.end_with_input, "take the end of standard input for ^C");
   grammar.flag("--json", common.json, "one JSON document, or one a line when streaming");
+  grammar.flag("--mangled", common.mangled,
+               "functions of C++ and Rust by the names of their symbols");
   grammar.flag("-q,--quiet", common.quiet, "results only");
   grammar.flag("-v,--verbose", common.verbose,
                "more: timings of switches, the log of the embedded engine");
@@ -53,6 +56,7 @@ std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
     words.erase(dashes, words.end());
   }
   if (auto status = reader.read(std::move(words))) return status;
+  set_display({.linkage_names = line.common.mangled, .columns = terminal_columns()});
   if (auto taken = take_command(line, reader, std::move(command)); !taken)
     return fail(taken.error()), kUsage;
   if (auto completed = line.chosen->complete(line.common); !completed)

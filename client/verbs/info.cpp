@@ -3,11 +3,14 @@
 
 #include "client/connection/ask.h"
 #include "client/options/whole_object.h"
+#include "client/render/probe_names.h"
 #include "client/render/text.h"
 #include "client/verbs/all.h"
 
 namespace tracectl {
 namespace {
+
+using namespace protocol;
 
 class ShowInfo final : public Verb {
  public:
@@ -20,11 +23,14 @@ class ShowInfo final : public Verb {
                  "what each of the two copies of the sites' settings has");
   }
   int run(const CommonOptions& common) override {
-    return ask(common, Backend::Needs::daemon,
-               protocol::ProbeInfo{.pattern = pattern_,
-                                   .scope = global_ ? "global" : "local",
-                                   .generations = generations_},
-               info_text);
+    return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+      auto info = backend.call(ProbeInfo{
+          .pattern = pattern_, .scope = global_ ? "global" : "local", .generations = generations_});
+      if (!info) return fail(info.error());
+      add_demangled(info->settings);
+      show<ProbeInfoReply>(common, *info, info_text);
+      return kDone;
+    });
   }
 
  private:

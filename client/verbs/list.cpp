@@ -6,6 +6,7 @@
 
 #include "client/connection/ask.h"
 #include "client/connection/probe_list.h"
+#include "client/render/probe_table.h"
 #include "client/render/text.h"
 #include "client/target/objects_by_name.h"
 #include "client/target/target.h"
@@ -40,7 +41,7 @@ class ListProbes final : public Verb {
       auto reply = probes_.patterns.empty() ? list_all(backend, target->part)
                                             : list_chosen(backend, target->part);
       if (!reply) return fail(reply.error());
-      show<ProbeListReply>(common, *reply, probes_text);
+      show<ProbeListReply>(common, *reply, [](const ProbeListReply& all) { return probes_text(all); });
       if (!common.json) print_error(notes_text(reply->notes) + refusals_text(reply->refused));
       return kDone;
     });

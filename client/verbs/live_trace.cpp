@@ -9,6 +9,7 @@
 #include "client/connection/probe_list.h"
 #include "client/output/output.h"
 #include "client/render/keys.h"
+#include "client/render/probe_names.h"
 #include "client/render/text.h"
 #include "client/target/debug_files.h"
 #include "client/target/libraries_ahead.h"
@@ -276,6 +277,7 @@ Result<ReadReply> LiveTrace::read(bool quiet) {
   auto rows = backend_.call(SessionRead{.session = session_});
   if (!rows) return rows;
   name_types(*rows, keys());
+  add_demangled(rows->rows);
   DebugFiles(quiet).complete(*rows);
   return rows;
 }

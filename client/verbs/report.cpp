@@ -9,6 +9,7 @@
 #include "client/recording/trace_file.h"
 #include "client/render/call_sums.h"
 #include "client/render/call_tree_text.h"
+#include "client/render/probe_names.h"
 #include "client/render/rows.h"
 #include "client/render/timeline.h"
 #include "client/verbs/all.h"
@@ -42,6 +43,7 @@ void print_changes(const CommonOptions& common, const RecordingSums& before,
 protocol::ReadReply reply_of(const EventSums& sums, uint64_t lost) {
   protocol::ReadReply reply{};
   reply.rows = parts_of(sums.rows());
+  add_demangled(reply.rows);
   reply.total_hits = sums.hits();
   reply.total_filtered = sums.filtered();
   reply.dropped_ring = lost;

@@ -232,7 +232,8 @@ void WallClock::render_second(int64_t second) {
   second_ = second;
 }
 
-void append_event(std::string& out, const Event& event, WallClock& wall) {
+void append_event(std::string& out, const Event& event, WallClock& wall,
+                  std::string_view demangled) {
   append_field(out, "{\"ts\":", event.ts_ns);
   out += ",\"wall\":\"";
   wall.append(out, event.ts_ns);
@@ -246,6 +247,10 @@ void append_event(std::string& out, const Event& event, WallClock& wall) {
   append_string(out, event.comm);
   out += ",\"probe\":";
   append_string(out, event.source->probe);
+  if (!demangled.empty()) {
+    out += ",\"demangled\":";
+    append_string(out, demangled);
+  }
   out += ",\"kind\":\"";
   out += name_of(event.kind);
   out += '"';

@@ -39,7 +39,9 @@ class WallClock {
 // Appends the event's JSON object, without a line feed; reuse `out`. Bytes of comm or probe
 // that are not UTF-8 become U+FFFD. A float that JSON has no number for is written as
 // "NaN", "Infinity" or "-Infinity".
-void append_event(std::string& out, const Event& event, WallClock& wall);
+// `demangled`: of the probe's function; empty if that is not known, or its name is not mangled.
+void append_event(std::string& out, const Event& event, WallClock& wall,
+                  std::string_view demangled = {});
 void append_lost(std::string& out, const Lost& lost, std::string_view session);
 
 // The same as a notification, with its line feed.

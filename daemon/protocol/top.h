@@ -13,6 +13,7 @@ namespace tracectl::protocol {
 
 struct TopRowPart {
   std::string probe;
+  std::optional<std::string> demangled = {};
   std::string session;
   std::optional<int64_t> pid = {};  // none: in all processes of the session's targets
   std::optional<std::string> comm = {};
@@ -23,6 +24,7 @@ struct TopRowPart {
   uint64_t hits = 0;   // since it was armed
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
+    f("demangled", s.demangled);
     f("session", s.session);
     f("pid", s.pid);
     f("comm", s.comm);

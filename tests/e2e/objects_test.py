@@ -57,7 +57,7 @@ class Objects(support.DaemonTest):
         path = self.copy('forker', directory, 'only_in_path')
         done = self.daemon.run('list', 'u:only_in_path:work', env=os.environ | {'PATH': directory})
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f'uprobe:{path}:work', done.stdout)
+        self.assertIn('uprobe:only_in_path:work ', done.stdout)
 
     def test_all_that_a_target_has(self):
         program = self.program('hot_usdt')
@@ -79,7 +79,7 @@ class Objects(support.DaemonTest):
             program.result()
             counting.send_signal(signal.SIGINT)
             counted = counting.communicate(timeout=60)[0]
-        self.assertRegex(counted, rf'100  usdt:{path}:hot:sdt')
+        self.assertRegex(counted, r'100  usdt:mapped_here:hot:sdt')
         done = self.daemon.run('count', 'usdt:mapped_*:hot:none', '-a')
         self.assertEqual(done.returncode, NO_MATCH, done.stderr)
 

@@ -19,7 +19,7 @@ std::string text_of_rows(std::vector<RowPart> rows, uint64_t hits) {
 }
 
 RowPart histogram(std::vector<BucketPart> buckets, std::optional<uint64_t> step = {}) {
-  RowPart row{.probe = "u:/x:f"};
+  RowPart row{.probe = "uprobe:/x:f"};
   row.of = "arg0";
   row.count = 1;
   row.hist = std::move(buckets);
@@ -32,7 +32,7 @@ std::string event_of(const Argument& type, std::vector<std::string> strings, Val
   event.source = std::make_shared<EventSource>(EventSource{"u:/x:f", "s", {type}});
   event.args = {value};
   event.strings = std::move(strings);
-  const std::string text = event_text(event, 0);
+  const std::string text = event_text(event, "u:/x:f", 0);
   return text.substr(text.find("u:/x:f"));
 }
 
@@ -40,10 +40,11 @@ std::string event_of(const Argument& type, std::vector<std::string> strings, Val
 
 TEST(RowsText, CountsAreATableOfTheirOwn) {
   EXPECT_EQ(
-      text_of_rows({{.probe = "u:/x:f", .count = 12}, {.probe = "u:/x:longer", .count = 3}}, 15),
+      text_of_rows(
+          {{.probe = "uprobe:/x:f", .count = 12}, {.probe = "uprobe:/x:longer", .count = 3}}, 15),
       "COUNT  PROBE\n"
-      "   12  u:/x:f\n"
-      "    3  u:/x:longer\n"
+      "   12  uprobe:x:f\n"
+      "    3  uprobe:x:longer\n"
       "15 hits\n");
 }
 
@@ -114,7 +115,7 @@ TEST(Histogram, EmptyBucketsBetweenOthersAreShown) {
                                      {.min = 1ul, .max = 1ul, .count = 100},
                                      {.min = 1024ul, .max = 2047ul, .count = 50}})},
                          151),
-            "arg0 at u:/x:f:\n"
+            "arg0 at uprobe:x:f:\n"
             "(..., 0)      1  |                                        |\n"
             "[0]           0  |                                        |\n"
             "[1]         100  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
@@ -136,7 +137,7 @@ TEST(Histogram, TheHighestBucketHasNoEnd) {
                 {histogram({{.min = uint64_t{1} << 62, .max = (uint64_t{1} << 63) - 1, .count = 1},
                             {.min = uint64_t{1} << 63, .count = 1}})},
                 2),
-            "arg0 at u:/x:f:\n"
+            "arg0 at uprobe:x:f:\n"
             "[4E, 8E)   1  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
             "[8E, ...)  1  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
             "2 hits\n");
@@ -150,7 +151,7 @@ TEST(Histogram, ALinearOneHasPlainNumbersAndOneLineForEachGap) {
                           10);
   row.by = Named<Key>{{"comm", std::string{"x"}}};
   EXPECT_EQ(text_of_rows({row}, 15),
-            "arg0 at u:/x:f, comm \"x\":\n"
+            "arg0 at uprobe:x:f, comm \"x\":\n"
             "(..., -10)    4  |@@@@@@@@@@@@@@@@@@@@                    |\n"
             "[-10, 0)      8  |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
             "[0, 1020)     0  |                                        |\n"

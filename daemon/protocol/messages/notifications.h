@@ -24,6 +24,8 @@ struct EventNotification {
   int64_t pid = 0, tid = 0;
   std::string comm;
   std::string probe;
+  std::optional<std::string> demangled =
+      {};  // in what tracectl prints; the daemon does not send it
   // "hit"; "return" or, without a return, "unwound" for the end of a call; "latency" for a hit that ended
   // what a hit of another probe had started.
   std::string kind;
@@ -52,6 +54,7 @@ struct EventNotification {
     f("tid", s.tid);
     f("comm", s.comm);
     f("probe", s.probe);
+    f("demangled", s.demangled);
     f("kind", s.kind);
     f("args", s.args);
     f("call", s.call);

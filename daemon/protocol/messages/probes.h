@@ -62,6 +62,7 @@ struct GenerationPart {
 // the same again.
 struct ProbeSetting {
   std::string probe;
+  std::optional<std::string> demangled = {};  // added by tracectl
   std::string session;
   std::string pattern;  // of the setting in force here
   std::string scope;
@@ -81,6 +82,7 @@ struct ProbeSetting {
   std::optional<std::vector<GenerationPart>> generations;  // if requested
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
+    f("demangled", s.demangled);
     f("session", s.session);
     f("pattern", s.pattern);
     f("scope", s.scope);

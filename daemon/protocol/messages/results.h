@@ -29,8 +29,9 @@ struct BucketPart {
 // without values.
 struct RowPart {
   std::string probe;
-  std::optional<std::string> of = {};  // expression of the values; none: hits are counted
-  std::optional<Named<Key>> by = {};   // by the texts of the keys
+  std::optional<std::string> demangled = {};  // added by tracectl
+  std::optional<std::string> of = {};         // expression of the values; none: hits are counted
+  std::optional<Named<Key>> by = {};          // by the texts of the keys
   // Keys that are stacks, the innermost frame first, as in events; and the caller's frame.
   std::optional<std::vector<FramePart>> stack = {};
   std::optional<std::string> stack_by = {};
@@ -49,6 +50,7 @@ struct RowPart {
   std::optional<uint64_t> unwound = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
+    f("demangled", s.demangled);
     f("of", s.of);
     f("by", s.by);
     f("stack", s.stack);

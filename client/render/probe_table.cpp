@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/probe_table.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/options/display.h"
+#include "client/render/probe_names.h"
+#include "client/render/table.h"
+#include "client/render/text.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+using Align = Table::Align;
+
+// Integers by their width, which matters in conditions; other types as in C.
+std::string type_text(const ArgumentPart& arg) {
+  if (arg.kind == "integer" || arg.kind == "float") return arg.type;
+  return arg.kind == "boolean" ? "bool" : arg.declared_type.value_or(arg.type);
+}
+
+std::string arg_text(const ArgumentPart& arg) {
+  const std::string why = arg.readable ? "" : " (" + arg.place + ")";
+  const char* unknown = arg.readable ? "" : "?";
+  if (!arg.declared_type) return arg.type + " " + arg.name + unknown + why;
+  return arg.name + unknown + ": " + type_text(arg) + why;
+}
+
+std::string args_text(const std::vector<ArgumentPart>& args) {
+  std::string text;
+  for (const ArgumentPart& arg : args) text += (text.empty() ? "" : ", ") + arg_text(arg);
+  return text;
+}
+
+bool has_semaphore(const ProbePart& probe) {
+  return std::any_of(probe.sites.begin(), probe.sites.end(),
+                     [](const SitePart& site) { return site.semaphore.has_value(); });
+}
+
+using Places = std::vector<std::pair<std::string_view, uint64_t>>;
+
+Places places_of(const ProbePart& probe) {
+  Places places;
+  for (const SitePart& site : probe.sites) places.emplace_back(site.object, site.offset);
+  return places;
+}
+
+// Constructors have several symbols, with the same name, at one place: one of each.
+std::vector<const ProbePart*> without_twins(const std::vector<ProbePart>& probes) {
+  std::set<std::pair<std::string_view, Places>> seen;
+  std::vector<const ProbePart*> without;
+  for (const ProbePart& probe : probes)
+    if (!probe.demangled || display().linkage_names ||
+        seen.emplace(*probe.demangled, places_of(probe)).second)
+      without.push_back(&probe);
+  return without;
+}
+
+std::string rest_text(size_t twins, size_t unshown) {
+  std::string text;
+  if (unshown) text += plural(unshown, "more row") + "\n";
+  if (twins) text += plural(twins, "further symbol") + " of the same functions not shown\n";
+  return text;
+}
+
+}  // namespace
+
+std::string probes_text(const ProbeListReply& reply, size_t rows) {
+  Table table({{"PROBE", Align::left, true},
+               {"CLASS"},
+               {"SITES", Align::right},
+               {"SEMAPHORE"},
+               {"ARGUMENTS", Align::left, true}});
+  const auto probes = without_twins(reply.probes);
+  std::vector<std::string_view> canonical;
+  for (const ProbePart* probe : probes) canonical.emplace_back(probe->probe);
+  const TableNames names(canonical);
+  const size_t shown = std::min(rows, probes.size());
+  for (const ProbePart* probe : std::span(probes).first(shown))
+    table.add({names.of(probe->probe), probe->cost, std::to_string(probe->sites.size()),
+               has_semaphore(*probe) ? "yes" : "no", args_text(probe->args)});
+  return table.text() + rest_text(reply.probes.size() - probes.size(), probes.size() - shown) +
+         plural(reply.total_probes, "probe") + ", " + plural(reply.total_sites, "site") + "\n";
+}
+
+}  // namespace tracectl
