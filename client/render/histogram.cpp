@@ -7,6 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "client/render/row_order.h"
+#include "client/render/text.h"
+
 namespace tracectl {
 namespace {
 
@@ -15,6 +18,7 @@ using namespace protocol;
 using Wide = __int128;  // holds any bound, and the next number
 
 constexpr uint64_t kBarWidth = 40;
+constexpr const char* kDuration = "duration";  // an expression of which the values are ns
 
 // Values from `low` up to, but without, `end`; none: no bound.
 struct Interval {
@@ -58,21 +62,48 @@ std::vector<Interval> intervals_of(const RowPart& row) {
   return intervals;
 }
 
-std::string bound_text(Wide bound, bool linear) {
+// How bounds are written.
+enum class Scale : uint8_t { linear, log2, linear_ns, log2_ns };
+
+bool is_linear(Scale scale) { return scale == Scale::linear || scale == Scale::linear_ns; }
+
+Scale scale_of(const RowPart& row) {
+  const bool is_time = is_of_times(row) || row.of == kDuration;
+  if (row.step) return is_time ? Scale::linear_ns : Scale::linear;
+  return is_time ? Scale::log2_ns : Scale::log2;
+}
+
+// In the largest unit of which it is a whole number.
+std::string exact_duration(uint64_t ns) {
+  constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
+  size_t unit = 0;
+  for (; ns && ns % 1000 == 0 && unit + 1 < std::size(kUnits); ++unit) ns /= 1000;
+  return fmt::format("{} {}", ns, kUnits[unit]);
+}
+
+// Powers of two are rounded, as other durations are.
+std::string time_bound_text(Wide bound, Scale scale) {
+  if (bound < 0 || bound > UINT64_MAX) return fmt::format("{} ns", bound);
+  const auto ns = static_cast<uint64_t>(bound);
+  return scale == Scale::linear_ns ? exact_duration(ns) : duration_text(ns);
+}
+
+std::string bound_text(Wide bound, Scale scale) {
+  if (scale == Scale::linear_ns || scale == Scale::log2_ns) return time_bound_text(bound, scale);
   constexpr const char* kUnits[] = {"", "K", "M", "G", "T", "P", "E"};
   size_t unit = 0;
-  while (!linear && unit + 1 < std::size(kUnits) && bound != 0 && bound % 1024 == 0) {
+  while (!is_linear(scale) && unit + 1 < std::size(kUnits) && bound != 0 && bound % 1024 == 0) {
     bound /= 1024;
     ++unit;
   }
   return fmt::format("{}{}", bound, kUnits[unit]);
 }
 
-std::string interval_text(const Interval& interval, bool linear) {
+std::string interval_text(const Interval& interval, Scale scale) {
   if (interval.low && interval.end && *interval.low + 1 == *interval.end)
-    return "[" + bound_text(*interval.low, linear) + "]";
-  return (interval.low ? "[" + bound_text(*interval.low, linear) : "(...") + ", " +
-         (interval.end ? bound_text(*interval.end, linear) : "...") + ")";
+    return "[" + bound_text(*interval.low, scale) + "]";
+  return (interval.low ? "[" + bound_text(*interval.low, scale) : "(...") + ", " +
+         (interval.end ? bound_text(*interval.end, scale) : "...") + ")";
 }
 
 // In proportion to the greatest; a double is precise enough for 40 places.
@@ -84,18 +115,18 @@ std::string bar(uint64_t count, uint64_t most) {
 }  // namespace
 
 std::string histogram_text(const RowPart& row) {
-  const bool linear = row.step.has_value();
+  const Scale scale = scale_of(row);
   const std::vector<Interval> intervals = intervals_of(row);
   size_t text_width = 0, count_width = 0;
   uint64_t most = 0;
   for (const Interval& interval : intervals) {
-    text_width = std::max(text_width, interval_text(interval, linear).size());
+    text_width = std::max(text_width, interval_text(interval, scale).size());
     count_width = std::max(count_width, std::to_string(interval.count).size());
     most = std::max(most, interval.count);
   }
   std::string out;
   for (const Interval& interval : intervals)
-    out += fmt::format("{:<{}}  {:>{}}  |{:<{}}|\n", interval_text(interval, linear), text_width,
+    out += fmt::format("{:<{}}  {:>{}}  |{:<{}}|\n", interval_text(interval, scale), text_width,
                        interval.count, count_width, bar(interval.count, most), kBarWidth);
   return out;
 }

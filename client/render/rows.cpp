@@ -13,6 +13,7 @@
 #include "client/render/histogram.h"
 #include "client/render/latencies.h"
 #include "client/render/probe_names.h"
+#include "client/render/row_order.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
 #include "daemon/model/expr.h"
@@ -41,8 +42,7 @@ using Group = std::vector<const RowPart*>;
 constexpr size_t kMostTimesDrawn = 3;
 
 RowKind kind_of(const RowPart& row) {
-  const bool is_latency = row.hist && row.sum;
-  RowKind kind{.time = row.self || is_latency,
+  RowKind kind{.time = is_of_times(row),
                .histogram = row.hist.has_value(),
                .stack = row.stack.has_value(),
                .caller = row.caller.has_value(),

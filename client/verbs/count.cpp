@@ -14,6 +14,7 @@
 #include "client/output/screen.h"
 #include "client/render/folded.h"
 #include "client/render/keys.h"
+#include "client/render/row_order.h"
 #include "client/render/rows.h"
 #include "client/verbs/all.h"
 #include "client/verbs/live_trace.h"
@@ -48,7 +49,7 @@ class CountingVerb : public TracingVerb {
     const auto count = [&](Backend&, LiveTrace& trace) -> int {
       const auto ended = interval_s_ ? run_with_tables(common, trace) : trace.run();
       if (const auto nothing = trace.why_nothing()) return trace.status_without(ended, *nothing);
-      auto rows = trace.read(common.quiet);
+      auto rows = rows_of(trace, common.quiet);
       if (!rows) return trace.failed(rows.error());
       if (common.json)
         print(protocol::text_of(to_json(*rows)) + "\n");
@@ -69,6 +70,8 @@ class CountingVerb : public TracingVerb {
         .check(check_interval);
   }
 
+  RowOrder order_ = RowOrder::total;
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -86,9 +89,15 @@ class CountingVerb : public TracingVerb {
     return trace.run({.go_on = go_on, .every_ms = static_cast<int>(every.count())});
   }
 
+  Result<ReadReply> rows_of(LiveTrace& trace, bool quiet) const {
+    auto rows = trace.read(quiet);
+    if (rows) sort_rows(rows->rows, order_);
+    return rows;
+  }
+
   // False: nobody reads it any more.
   Result<bool> print_table(const CommonOptions& common, LiveTrace& trace, double after_s) const {
-    auto rows = trace.read(true);
+    auto rows = rows_of(trace, true);
     if (!rows) return rows.error();
     if (common.json)
       print(protocol::text_of(to_json(*rows)) + "\n");
@@ -147,11 +156,27 @@ class TimeCalls final : public CountingVerb {
     add_trace_options(grammar);
     add_by(grammar);
     add_interval(grammar);
+    grammar.option("--sort", sort_, "the column by which rows are sorted: " + row_order_names())
+        .value_name("COLUMN")
+        .shows_default()
+        .check([](const std::string& name) { return wrong_in(name); });
     grammar.starts_command();
+  }
+  Status complete(const CommonOptions& common) override {
+    order_ = *row_order_named(sort_);
+    return CountingVerb::complete(common);
   }
 
  protected:
   std::string action() const override { return "time"; }
+
+ private:
+  static std::string wrong_in(const std::string& name) {
+    if (row_order_named(name)) return "";
+    return "time cannot sort by \"" + name + "\": its columns are " + row_order_names();
+  }
+
+  std::string sort_ = "total";
 };
 
 class MeasureLatency final : public CountingVerb {

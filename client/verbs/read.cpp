@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/connection/ask.h"
 #include "client/render/probe_names.h"
+#include "client/render/row_order.h"
 #include "client/render/rows.h"
 #include "client/render/text.h"
 #include "client/target/debug_files.h"
@@ -23,6 +24,7 @@ class ReadSession final : public SessionVerb {
       auto rows = backend.call(SessionRead{.session = session_, .clear = clear_});
       if (!rows) return fail(rows.error());
       add_demangled(rows->rows);
+      if (!common.json) sort_rows(rows->rows, RowOrder::total);
       DebugFiles(common.quiet).complete(*rows);
       show<ReadReply>(common, *rows, [&](const ReadReply& reply) {
         const bool timings = common.verbose && reply.phases_us && reply.skew_ns;

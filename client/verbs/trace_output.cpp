@@ -5,6 +5,7 @@
 #include "client/output/output.h"
 #include "client/recording/recorded_file.h"
 #include "client/render/keys.h"
+#include "client/render/row_order.h"
 #include "client/render/rows.h"
 #include "client/render/text.h"
 #include "client/verbs/live_trace.h"
@@ -44,6 +45,7 @@ void report_filtered(const ReadReply& read) {
 void print_rows(const CommonOptions& common, const std::vector<KeyView>& keys, size_t rows,
                 ReadReply read) {
   const bool any = !read.rows.empty() || read.latencies;
+  sort_rows(read.rows, RowOrder::total);
   if (any && !common.json)
     print(first_rows_text(titled(std::move(read), keys), rows));
   else if (!any && !common.quiet)

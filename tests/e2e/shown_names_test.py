@@ -113,6 +113,20 @@ class ShownNames(support.DaemonTest):
 
 
 class Rows(support.DaemonTest):
+    def test_of_time_begin_with_the_greatest_total(self):
+        for order in 'total', 'calls', 'name':
+            words = ['time', 'u::demo::sieve', 'u::demo::clear', 'u::demo::run_round', '-p',
+                     str(self.program('demo_worker').pid), '--for', '300ms']
+            read = self.daemon.json(*words, *([] if order == 'total' else ['--sort', order]))
+            rows = read['rows']
+            key = {'total': lambda row: -row['sum'], 'calls': lambda row: -row['count'],
+                   'name': lambda row: row['demangled']}[order]
+            self.assertEqual(rows, sorted(rows, key=key))
+            self.assertEqual(len(rows), 3)
+        wrong = self.daemon.run('time', 'u::demo::sieve', '-x', '/bin/true', '--sort', 'cells')
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn('its columns are calls, total, self, avg, min, max, name', wrong.stderr)
+
     def test_fit_a_terminal_and_are_cut_nowhere_else(self):
         words = ['--socket', self.daemon.socket, 'list', 'u::shop::orders::*', '-x', support.target('cxx_names')]
         whole = support.run(*words).stdout

@@ -3,6 +3,7 @@
 // Results as shown to users: whole texts, as on a terminal.
 #include <gtest/gtest.h>
 
+#include "client/render/row_order.h"
 #include "client/render/rows.h"
 #include "client/render/text.h"
 
@@ -194,6 +195,65 @@ TEST(RowsText, StacksStandBelowTheTablesUnderNumbers) {
       "        leaf+0x0 (x)\n"
       "\n"
       "16 hits\n");
+}
+
+namespace {
+
+RowPart times(const std::string& probe, uint64_t calls, uint64_t total, uint64_t self,
+              uint64_t max) {
+  RowPart row{.probe = probe, .count = calls};
+  row.self = self;
+  row.sum = total;
+  row.min = uint64_t{1};
+  row.max = max;
+  row.hist = std::vector<BucketPart>{{.min = 1024ul, .max = 2047ul, .count = calls}};
+  return row;
+}
+
+std::string order_of(RowOrder order) {
+  std::vector<RowPart> rows{times("b", 3, 300, 30, 290),
+                            {.probe = "counted"},
+                            times("a", 4, 600, 10, 200),
+                            times("c", 9, 450, 450, 50)};
+  sort_rows(rows, order);
+  std::string probes;
+  for (const RowPart& row : rows) probes += row.probe + " ";
+  return probes;
+}
+
+}  // namespace
+
+TEST(RowOrder, IsByAColumnTheGreatestFirst) {
+  EXPECT_EQ(order_of(RowOrder::total), "a c b counted ");
+  EXPECT_EQ(order_of(RowOrder::calls), "c a b counted ");
+  EXPECT_EQ(order_of(RowOrder::self), "c b a counted ");
+  EXPECT_EQ(order_of(RowOrder::avg), "a b c counted ");
+  EXPECT_EQ(order_of(RowOrder::min), "b a c counted ");
+  EXPECT_EQ(order_of(RowOrder::max), "b a c counted ");
+  EXPECT_EQ(order_of(RowOrder::name), "a b c counted ");
+}
+
+TEST(RowOrder, HasTheNameOfItsColumn) {
+  EXPECT_EQ(row_order_named("self"), RowOrder::self);
+  EXPECT_EQ(row_order_named("SELF"), std::nullopt);
+  EXPECT_EQ(row_order_names(), "calls, total, self, avg, min, max, name");
+}
+
+TEST(Histogram, OfDurationsHasUnitsOfTime) {
+  const auto begin_of = [](RowPart row) {
+    const std::string text = text_of_rows({std::move(row)}, 1);
+    return text.substr(text.find('['), text.find(')') + 1 - text.find('['));
+  };
+  EXPECT_EQ(begin_of(times("f", 3, 300, 30, 290)), "[1.02 us, 2.05 us)");
+  RowPart log2 =
+      histogram({{.min = uint64_t{1} << 20, .max = (uint64_t{1} << 21) - 1, .count = 1}});
+  EXPECT_EQ(begin_of(log2), "[1M, 2M)");
+  log2.of = "duration";
+  EXPECT_EQ(begin_of(log2), "[1.05 ms, 2.10 ms)");
+  RowPart linear = histogram({{.min = 1500000ul, .max = 2000999ul, .count = 1}}, 501000);
+  EXPECT_EQ(begin_of(linear), "[1500000, 2001000)");
+  linear.of = "duration";
+  EXPECT_EQ(begin_of(linear), "[1500 us, 2001 us)");
 }
 
 TEST(RowsText, ACallerIsAColumn) {

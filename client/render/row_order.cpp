@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/render/row_order.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <ranges>
+
+#include "client/render/probe_names.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+struct NamedOrder {
+  const char* name;
+  RowOrder order;
+};
+
+constexpr NamedOrder kOrders[] = {
+    {"calls", RowOrder::calls}, {"total", RowOrder::total}, {"self", RowOrder::self},
+    {"avg", RowOrder::avg},     {"min", RowOrder::min},     {"max", RowOrder::max},
+    {"name", RowOrder::name},
+};
+
+uint64_t ns_of(const std::optional<Integer>& integer) {
+  if (!integer) return 0;
+  return std::visit([](auto value) { return static_cast<uint64_t>(value); }, *integer);
+}
+
+uint64_t figure_of(const RowPart& row, RowOrder order) {
+  switch (order) {
+    case RowOrder::calls: return row.count;
+    case RowOrder::total: return ns_of(row.sum);
+    case RowOrder::self: return row.self.value_or(0);
+    case RowOrder::avg: return row.count ? ns_of(row.sum) / row.count : 0;
+    case RowOrder::min: return ns_of(row.min);
+    case RowOrder::max: return ns_of(row.max);
+    case RowOrder::name: break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<RowOrder> row_order_named(std::string_view name) {
+  const auto found =
+      std::ranges::find_if(kOrders, [&](const NamedOrder& one) { return one.name == name; });
+  if (found == std::end(kOrders)) return std::nullopt;
+  return found->order;
+}
+
+std::string row_order_names() {
+  std::string names;
+  for (const NamedOrder& one : kOrders)
+    names += (names.empty() ? "" : ", ") + std::string(one.name);
+  return names;
+}
+
+bool is_of_times(const RowPart& row) { return row.self || (row.hist && row.sum); }
+
+void sort_rows(std::vector<RowPart>& rows, RowOrder order) {
+  const auto others = std::ranges::stable_partition(rows, is_of_times);
+  const std::ranges::subrange times(rows.begin(), others.begin());
+  if (order != RowOrder::name) {
+    std::ranges::stable_sort(times, std::greater{},
+                             [&](const RowPart& row) { return figure_of(row, order); });
+    return;
+  }
+  const TableNames names = names_of_all(rows);
+  std::ranges::stable_sort(times, std::less{}, [&](const RowPart& row) -> const std::string& {
+    return names.of(row.probe);
+  });
+}
+
+}  // namespace tracectl

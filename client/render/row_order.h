@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The order of rows of times.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/protocol/messages.h"
+
+namespace tracectl {
+
+// By a column of the table; all but `name` begin with the greatest.
+enum class RowOrder : uint8_t { calls, total, self, avg, min, max, name };
+
+std::optional<RowOrder> row_order_named(std::string_view name);
+// "calls, total, ..."
+std::string row_order_names();
+
+// Whether its values are durations: of calls, or from one probe to another.
+bool is_of_times(const protocol::RowPart& row);
+
+// Sorts those that are of times, and puts them before all others.
+void sort_rows(std::vector<protocol::RowPart>& rows, RowOrder order);
+
+}  // namespace tracectl
