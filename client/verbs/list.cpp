@@ -3,20 +3,28 @@
 #include <array>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "client/connection/ask.h"
 #include "client/connection/probe_list.h"
+#include "client/output/late_note.h"
+#include "client/render/call_names.h"
 #include "client/render/probe_table.h"
 #include "client/render/text.h"
 #include "client/target/objects_by_name.h"
 #include "client/target/target.h"
 #include "client/verbs/all.h"
 #include "client/verbs/shared_options.h"
+#include "daemon/model/cost.h"
 
 namespace tracectl {
 namespace {
 
 using protocol::ProbeListReply;
+using protocol::ProbePart;
 
 // What a target has, if no pattern is given: each of these that matches anything.
 constexpr std::array kAll{"usdt:*:*:*", "uprobe::*"};
@@ -29,25 +37,73 @@ void add_to(ProbeListReply& all, ProbeListReply more) {
   all.total_sites += more.total_sites;
 }
 
+std::string wrong_order(const std::string& column) {
+  constexpr std::array kColumns{"name", "address", "class"};
+  return std::ranges::find(kColumns, column) != kColumns.end()
+             ? ""
+             : "list cannot sort by \"" + column + "\": its columns are name, address, class";
+}
+
+std::pair<std::string_view, uint64_t> address_of(const ProbePart& probe) {
+  if (probe.sites.empty()) return {probe.probe, 0};
+  return {probe.sites.front().object, probe.sites.front().offset};
+}
+
+// Slow ones first.
+int rank_of(const ProbePart& probe) {
+  int rank = 0;
+  for (CostClass cost : {CostClass::slow, CostClass::normal, CostClass::fast}) {
+    if (probe.cost == name_of(cost)) break;
+    ++rank;
+  }
+  return rank;
+}
+
+// As the reply has them if no column is given.
+void sort(std::vector<ProbePart>& probes, const std::string& column) {
+  if (column == "address") std::ranges::stable_sort(probes, {}, address_of);
+  if (column == "class") std::ranges::stable_sort(probes, {}, rank_of);
+  if (column != "name") return;
+  CallNames names;
+  std::ranges::stable_sort(
+      probes, {}, [&](const ProbePart& one) -> const std::string& { return names.of(one.probe); });
+}
+
 class ListProbes final : public Verb {
  public:
-  void add_options(Grammar& grammar) override { add_optional_probe_options(grammar, probes_); }
+  void add_options(Grammar& grammar) override {
+    add_optional_probe_options(grammar, probes_);
+    add_rows(grammar, rows_);
+    grammar
+        .option("--sort", sort_,
+                "the column by which rows are sorted: name, address, or class with slow ones first")
+        .value_name("COLUMN")
+        .check(wrong_order);
+  }
   std::vector<std::string>* command() override { return &probes_.command; }
   int run(const CommonOptions& common) override {
     return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
       // A command is never released, and ends with this process.
       auto target = choose_target(probes_);
       if (!target) return fail(target.error());
-      auto reply = probes_.patterns.empty() ? list_all(backend, target->part)
-                                            : list_chosen(backend, target->part);
+      auto reply = list(common, backend, target->part);
       if (!reply) return fail(reply.error());
-      show<ProbeListReply>(common, *reply, [](const ProbeListReply& all) { return probes_text(all); });
+      sort(reply->probes, sort_);
+      show<ProbeListReply>(common, *reply,
+                           [&](const ProbeListReply& all) { return probes_text(all, rows_); });
       if (!common.json) print_error(notes_text(reply->notes) + refusals_text(reply->refused));
       return kDone;
     });
   }
 
  private:
+  Result<ProbeListReply> list(const CommonOptions& common, Backend& backend,
+                              const protocol::TargetPart& target) const {
+    std::optional<LateNote> note;
+    if (!common.quiet) note.emplace("reading symbols and debug information...");
+    return probes_.patterns.empty() ? list_all(backend, target) : list_chosen(backend, target);
+  }
+
   Result<ProbeListReply> list_chosen(Backend& backend, const protocol::TargetPart& target) const {
     if (is_chosen(target) && !target.all)
       return list_probes(backend, probes_.patterns, scope_of(probes_), target);
@@ -89,6 +145,8 @@ class ListProbes final : public Verb {
   }
 
   ProbeOptions probes_;
+  size_t rows_ = SIZE_MAX;
+  std::string sort_;
 };
 
 }  // namespace

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Names of C++ functions in what users see, and the order and the number of rows."""
 
+import fcntl
 import json
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
-import fcntl
 import termios
 import unittest
 
@@ -113,6 +114,45 @@ class ShownNames(support.DaemonTest):
 
 
 class Rows(support.DaemonTest):
+    def listed(self, *words):
+        done = self.daemon.run('list', '-x', support.target('cxx_names'), *words)
+        return re.findall(r'^uprobe:cxx_names:(\S+)', done.stdout, re.M), done.stdout
+
+    def test_of_list_are_sorted_by_a_column(self):
+        names, _ = self.listed('u::*', '--sort', 'name')
+        self.assertEqual(names, sorted(names))
+        found = self.daemon.json('list', 'u::*', '-x', support.target('cxx_names'), '--sort', 'address')
+        offsets = [probe['sites'][0]['offset'] for probe in found['probes']]
+        self.assertEqual(offsets, sorted(offsets))
+        found = self.daemon.json('list', 'u::*', '-x', support.target('cxx_names'), '--sort', 'class')
+        classes = [probe['class'] for probe in found['probes']]
+        self.assertEqual(classes, sorted(classes, reverse=True))
+        self.assertEqual(set(classes), {'slow', 'normal'})
+        wrong = self.daemon.run('list', 'u::*', '--sort', 'size')
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn('its columns are name, address, class', wrong.stderr)
+
+    def test_of_list_are_as_many_as_wanted(self):
+        names, printed = self.listed('u::shop::orders::price', '-n', '1')
+        self.assertEqual(len(names), 1)
+        self.assertIn('\n1 more row\n2 probes, 2 sites\n', printed)
+
+    def test_that_take_long_are_announced_on_a_terminal(self):
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        words = ['--socket', self.daemon.socket, 'list', 'u::plain', '-x', support.target('cxx_names')]
+        self.daemon.process.send_signal(signal.SIGSTOP)
+        with subprocess.Popen([support.TRACECTL, *words], text=True, stdout=subprocess.PIPE, stderr=theirs) as listing:
+            os.close(theirs)
+            said = b''
+            while b'...' not in said:
+                said += os.read(ours, 4096)
+            self.assertEqual(said, b'tracectl: reading symbols and debug information...')
+            self.daemon.process.send_signal(signal.SIGCONT)
+            self.assertIn('1 probe, 1 site', listing.communicate(timeout=60)[0])
+        self.assertEqual(os.read(ours, 4096), b'\r\x1b[K')
+        self.assertEqual(support.run(*words).stderr, '')
+
     def test_of_time_begin_with_the_greatest_total(self):
         for order in 'total', 'calls', 'name':
             words = ['time', 'u::demo::sieve', 'u::demo::clear', 'u::demo::run_round', '-p',
