@@ -49,13 +49,20 @@ Result<std::vector<Fd>> take_descriptors(Peer& peer, size_t count, const char* o
 // Takes descriptors of the memory of processes. `proofs`: how many the request says it has.
 Result<std::vector<Fd>> take_proofs(Peer& peer, uint64_t proofs);
 
-// Takes a descriptor for each path and passes both to `give`.
+// Takes a descriptor for each path and passes both to `give`, with the build id of the files whose debug file it is.
 template <class Give>
-Status give_files(Peer& peer, const std::vector<std::string>& paths, const Give& give) {
+Status give_files(Peer& peer, const std::vector<std::string>& paths,
+                  const std::vector<protocol::DebugFilePart>& debug_files, const Give& give) {
   auto files = take_descriptors(peer, paths.size(), "to look for probes in");
   if (!files) return in_field(files.error(), "files");
   for (size_t i = 0; i < paths.size(); ++i)
-    if (auto given = give(std::move((*files)[i]), paths[i]); !given) return given;
+    if (auto given = give(std::move((*files)[i]), paths[i], ""); !given) return given;
+  auto debug = take_descriptors(peer, debug_files.size(), "with debug information");
+  if (!debug) return in_field(debug.error(), "debug_files");
+  for (size_t i = 0; i < debug_files.size(); ++i)
+    if (auto given = give(std::move((*debug)[i]), debug_files[i].path, debug_files[i].build_id);
+        !given)
+      return in_field(given.error(), "debug_files");
   return ok();
 }
 

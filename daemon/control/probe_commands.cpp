@@ -41,9 +41,10 @@ Result<Resolution> ProbeCommands::list(const ProbeList& request, Peer& peer) {
   auto target = target_of(request.target);
   if (!target) return target.error();
   Access access{.owner = peer.owner, .files = {}};
-  auto given = give_files(peer, request.files, [&](Fd fd, const std::string& path) {
-    return access.give(std::move(fd), path);
-  });
+  auto given = give_files(peer, request.files, request.debug_files,
+                          [&](Fd fd, const std::string& path, const std::string& debug_of) {
+                            return access.give(std::move(fd), path, debug_of);
+                          });
   if (!given) return given.error();
   const auto memories = take_proofs(peer, request.proofs);
   if (!memories) return memories.error();

@@ -131,7 +131,7 @@ class RestoredSessions {
       return Error{Code::not_found, "its descriptor has not been kept"};
     Fd copy{::fcntl(found->second.get(), F_DUPFD_CLOEXEC, 0)};
     if (!copy) return Error::from_errno("keep the file");
-    return engine_.give_file(session.name, std::move(copy), file.path);
+    return engine_.give_file(session.name, std::move(copy), file.path, file.debug_of.value_or(""));
   }
 
   void put_in_force(const SavedSession& session) {

@@ -126,8 +126,10 @@ SavedSession SavedSessions::part_of(const Session& session) const {
     part.recorder = recorder->bound;
     part.dump_on = recorder->dump_on;
   }
-  for (const GivenFiles::File& file : session.access.files.all())
+  for (const GivenFiles::File& file : session.access.files.all()) {
     part.files.push_back({file.path, name_of(file.identity)});
+    if (!file.debug_of.empty()) part.files.back().debug_of = file.debug_of;
+  }
   part.settings = saved(session.settings);
   if (session.draft) part.draft = saved(*session.draft);
   return part;

@@ -48,10 +48,11 @@ std::optional<SpecPart> StageCommands::explained(const Setting& setting, const A
 }
 
 // The next daemon needs the files of a saved session.
-Status StageCommands::give_file(const Session& session, Fd file, const std::string& path) {
+Status StageCommands::give_file(const Session& session, Fd file, const std::string& path,
+                                const std::string& debug_of) {
   if (session.saved)
     if (auto kept = saved_.save_file(file); !kept) return in_field(kept.error(), "files");
-  auto given = engine_.give_file(session.name, std::move(file), path);
+  auto given = engine_.give_file(session.name, std::move(file), path, debug_of);
   if (!given) saved_.forget_strays();
   return given;
 }
@@ -64,9 +65,10 @@ Result<StageReply> StageCommands::handle(const StageSet& request, Peer& peer) {
   if (!settings) return settings.error();
   auto session = engine_.sessions().find(request.session);
   if (!session) return session.error();
-  auto given = give_files(peer, request.files, [&](Fd fd, const std::string& path) {
-    return give_file(**session, std::move(fd), path);
-  });
+  auto given = give_files(peer, request.files, request.debug_files,
+                          [&](Fd fd, const std::string& path, const std::string& debug_of) {
+                            return give_file(**session, std::move(fd), path, debug_of);
+                          });
   if (!given) return given.error();
   const Setting first = settings->front();
   engine_.resolver().begin_slice();

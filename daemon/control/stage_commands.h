@@ -33,7 +33,8 @@ class StageCommands {
 
  private:
   std::optional<protocol::SpecPart> explained(const Setting& setting, const Access& access);
-  Status give_file(const Session& session, Fd file, const std::string& path);
+  Status give_file(const Session& session, Fd file, const std::string& path,
+                   const std::string& debug_of);
 
   Engine& engine_;
   SavedSessions& saved_;

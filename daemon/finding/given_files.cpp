@@ -68,37 +68,56 @@ Fd copy_of(const Fd& fd) { return Fd{::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)}; }
 
 }  // namespace
 
-Status GivenFiles::add(Fd fd, const std::string& path) {
+Status GivenFiles::add(Fd fd, const std::string& path, const std::string& debug_of) {
   if (auto good = check_readable(fd, path); !good) return good;
   auto identity = FileIdentity::of(fd.get());
   if (!identity) return identity.error();
-  std::erase_if(files_, [&](const File& file) { return file.path == path; });
+  std::erase_if(files_, [&](const File& file) {
+    return file.path == path && file.debug_of.empty() == debug_of.empty();
+  });
   if (files_.size() == kMost)
     return Error{Code::exhausted, "a session holds " + std::to_string(kMost) + " files at most"};
-  files_.push_back({path, *identity, std::move(fd)});
+  files_.push_back({path, *identity, std::move(fd), debug_of});
   return ok();
 }
 
 // On some file systems (btrfs, overlayfs) maps have another device than stat(2): then the path decides.
 std::optional<Fd> GivenFiles::open(const MappedFile& mapped) const {
   for (const File& file : files_)
-    if (file.identity.inode == mapped.inode &&
+    if (file.debug_of.empty() && file.identity.inode == mapped.inode &&
         (file.identity.device == mapped.device || file.path == mapped.path))
       return copy_of(file.fd);
   return std::nullopt;
 }
 
 std::optional<Fd> GivenFiles::open(const std::string& path) const {
-  const auto found = std::find_if(files_.begin(), files_.end(),
-                                  [&](const File& file) { return file.path == path; });
+  const auto found = std::find_if(files_.begin(), files_.end(), [&](const File& file) {
+    return file.debug_of.empty() && file.path == path;
+  });
   if (found == files_.end()) return std::nullopt;
   return copy_of(found->fd);
 }
 
-Status Access::give(Fd fd, const std::string& path) {
+std::optional<NamedDebugFile> GivenFiles::debug_file_of(const std::string& build_id) const {
+  if (build_id.empty()) return std::nullopt;
+  const auto found = std::find_if(files_.begin(), files_.end(),
+                                  [&](const File& file) { return file.debug_of == build_id; });
+  if (found == files_.end()) return std::nullopt;
+  return NamedDebugFile{copy_of(found->fd), found->path};
+}
+
+Status Access::give(Fd fd, const std::string& path, const std::string& debug_of) {
   if (owner)
     if (auto good = check_not_fuse(fd, path); !good) return good;
-  return files.add(std::move(fd), path);
+  return files.add(std::move(fd), path, debug_of);
+}
+
+Result<ObjectPtr> Access::look_into(Objects& objects, Fd fd, const std::string& path) const {
+  auto object = objects.open(std::move(fd), path);
+  if (!object) return object.error();
+  auto named = files.debug_file_of((*object)->facts().build_id);
+  if (!named) return *object;
+  return objects.with_debug_file(**object, std::move(*named));
 }
 
 Status Access::may_trace(const Process& process) const {

@@ -24,20 +24,23 @@ class GivenFiles {
   static constexpr size_t kMost = 256;
 
   // `path`: the user's name for it. Refuses all but regular files that are open for reading. Replaces a
-  // file with the same path.
-  Status add(Fd fd, const std::string& path);
+  // file with the same path. `debug_of`: it is the debug file of the files with this build id, by what the
+  // user says; whoever reads it with one of them checks that. Empty: probes are searched in it.
+  Status add(Fd fd, const std::string& path, const std::string& debug_of = "");
   bool is_empty() const { return files_.empty(); }
 
   struct File {
     std::string path;
     FileIdentity identity;
     Fd fd;
+    std::string debug_of;
   };
   const std::list<File>& all() const { return files_; }
 
   // Returns a descriptor that the caller owns, or none if the file was not given.
   std::optional<Fd> open(const MappedFile& file) const;
   std::optional<Fd> open(const std::string& path) const;
+  std::optional<NamedDebugFile> debug_file_of(const std::string& build_id) const;
 
  private:
   std::list<File> files_;
@@ -74,10 +77,12 @@ struct Access {
 
   // As GivenFiles::add(); for an owner it also refuses files on FUSE: another process supplies their
   // bytes, so that reading them may block forever.
-  Status give(Fd fd, const std::string& path);
+  Status give(Fd fd, const std::string& path, const std::string& debug_of = "");
   Result<Fd> open(const Process& process, const MappedFile& file) const;
   // Opens only regular files.
   Result<Fd> open(const std::string& path) const;
+  // Opens the object of that file, with the debug file that the user has named for it.
+  Result<ObjectPtr> look_into(Objects& objects, Fd fd, const std::string& path) const;
   // Fails with Code::denied.
   Status may_trace(const Process& process) const;
 };

@@ -9,23 +9,31 @@
 namespace tracectl {
 
 Result<std::shared_ptr<Object>> Object::with_reader(Reading& reading, Fd fd,
-                                                    const std::string& path) {
+                                                    const std::string& path,
+                                                    std::optional<NamedDebugFile> named) {
   auto identity = FileIdentity::of(fd.get());
   if (!identity) return identity.error().in(path);
   Fd to_read{::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)};
   if (!to_read) return Error::from_errno("duplicate the descriptor of " + path);
-  auto reader = reading.open(std::move(to_read), path);
+  std::optional<FileIdentity> debug_identity;
+  if (named) {
+    auto its = FileIdentity::of(named->fd.get());
+    if (!its) return its.error().in(named->path);
+    debug_identity = *its;
+  }
+  auto reader = reading.open(std::move(to_read), path, std::move(named));
   if (!reader) return reader.error();
   std::shared_ptr<Object> object{new Object()};
   object->path_ = path;
   object->fd_ = std::move(fd);
   object->identity_ = *identity;
+  object->debug_identity_ = debug_identity;
   object->reader_ = std::move(*reader);
   return object;
 }
 
 Result<ObjectPtr> Object::open(Reading& reading, Fd fd, const std::string& path) {
-  auto object = with_reader(reading, std::move(fd), path);
+  auto object = with_reader(reading, std::move(fd), path, std::nullopt);
   if (!object) return object.error();
   auto facts = (*object)->reader_->facts();
   if (!facts) return facts.error();
@@ -35,10 +43,20 @@ Result<ObjectPtr> Object::open(Reading& reading, Fd fd, const std::string& path)
 
 Result<ObjectPtr> Object::known(Reading& reading, Fd fd, const std::string& path,
                                 const FileFacts& facts, const FileIdentity& identity) {
-  auto object = with_reader(reading, std::move(fd), path);
+  auto object = with_reader(reading, std::move(fd), path, std::nullopt);
   if (!object) return object.error();
   (*object)->facts_ = facts;
   (*object)->identity_ = identity;
+  return ObjectPtr{std::move(*object)};
+}
+
+Result<ObjectPtr> Object::with_debug_file(Reading& reading, NamedDebugFile named) const {
+  Fd copy{::fcntl(fd(), F_DUPFD_CLOEXEC, 0)};
+  if (!copy) return Error::from_errno("duplicate the descriptor of " + path_);
+  auto object = with_reader(reading, std::move(copy), path_, std::move(named));
+  if (!object) return object.error();
+  (*object)->facts_ = facts_;
+  (*object)->identity_ = identity_;
   return ObjectPtr{std::move(*object)};
 }
 
@@ -49,9 +67,11 @@ std::vector<uint8_t> Object::read_at_most(uint64_t offset, size_t size) const {
   return bytes;
 }
 
-ObjectPtr Objects::known(const FileIdentity& identity, const std::string& path) {
+ObjectPtr Objects::known(const FileIdentity& identity, const std::string& path,
+                         const std::optional<FileIdentity>& debug_identity) {
   const auto is_it = [&](const ObjectPtr& object) {
-    return object->path() == path && object->identity() == identity;
+    return object->path() == path && object->identity() == identity &&
+           object->debug_identity() == debug_identity;
   };
   const auto kept = std::find_if(recent_.begin(), recent_.end(), is_it);
   if (kept != recent_.end()) {
@@ -66,13 +86,27 @@ ObjectPtr Objects::known(const FileIdentity& identity, const std::string& path) 
 Result<ObjectPtr> Objects::open(Fd fd, const std::string& path) {
   auto identity = FileIdentity::of(fd.get());
   if (!identity) return identity.error().in(path);
-  if (auto object = known(*identity, path)) return object;
+  if (auto object = known(*identity, path, std::nullopt)) return object;
   auto object = Object::open(reading_, std::move(fd), path);
   if (!object) return object.error();
-  recent_.push_front(*object);
-  if (learned_) learned_->push_back(*object);
-  if (recent_.size() > kMostKept) recent_.pop_back();
+  keep(*object);
   return *object;
+}
+
+Result<ObjectPtr> Objects::with_debug_file(const Object& object, NamedDebugFile named) {
+  auto identity = FileIdentity::of(named.fd.get());
+  if (!identity) return identity.error().in(named.path);
+  if (auto known = this->known(object.identity(), object.path(), *identity)) return known;
+  auto read = object.with_debug_file(reading_, std::move(named));
+  if (!read) return read.error();
+  keep(*read);
+  return *read;
+}
+
+void Objects::keep(const ObjectPtr& object) {
+  recent_.push_front(object);
+  if (learned_) learned_->push_back(object);
+  if (recent_.size() > kMostKept) recent_.pop_back();
 }
 
 }  // namespace tracectl

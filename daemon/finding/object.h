@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,15 @@ class Object {
   const std::string& path() const { return path_; }
   int fd() const { return fd_.get(); }
   const FileIdentity& identity() const { return identity_; }
+  // Of the debug file that a user has named for it.
+  const std::optional<FileIdentity>& debug_identity() const { return debug_identity_; }
   const FileFacts& facts() const { return facts_; }
   // Answers further questions about the file.
   FileReader& reader() const { return *reader_; }
+
+  // The same file, read with a debug file that a user has named.
+  Result<std::shared_ptr<const Object>> with_debug_file(Reading& reading,
+                                                        NamedDebugFile named) const;
 
   // Up to `size` bytes, fewer at the file's end, or none.
   std::vector<uint8_t> read_at_most(uint64_t offset, size_t size) const;
@@ -39,11 +46,13 @@ class Object {
  private:
   Object() = default;
   static Result<std::shared_ptr<Object>> with_reader(Reading& reading, Fd fd,
-                                                     const std::string& path);
+                                                     const std::string& path,
+                                                     std::optional<NamedDebugFile> named);
 
   std::string path_;
   Fd fd_;
   FileIdentity identity_;
+  std::optional<FileIdentity> debug_identity_;
   FileFacts facts_;
   std::shared_ptr<FileReader> reader_;
 };
@@ -57,12 +66,15 @@ class Objects {
 
   // The same file under another path is another object, because the names of its probes contain the path.
   Result<ObjectPtr> open(Fd fd, const std::string& path);
+  Result<ObjectPtr> with_debug_file(const Object& object, NamedDebugFile named);
   void forget_all() { recent_.clear(); }
   // Objects opened from now on are also added to `learned`, and found there. Borrowed; null: none.
   void learn_into(std::vector<ObjectPtr>* learned) { learned_ = learned; }
 
  private:
-  ObjectPtr known(const FileIdentity& identity, const std::string& path);
+  ObjectPtr known(const FileIdentity& identity, const std::string& path,
+                  const std::optional<FileIdentity>& debug_identity);
+  void keep(const ObjectPtr& object);
 
   static constexpr size_t kMostKept = 8;
   Reading& reading_;

@@ -89,8 +89,8 @@ class Resolver {
   Reading& reading() { return reading_; }
 
   // Opens a target's file under this path.
-  Result<ObjectPtr> open(Fd fd, const std::string& path) {
-    return objects_.open(std::move(fd), path);
+  Result<ObjectPtr> open(const Access& access, Fd fd, const std::string& path) {
+    return access.look_into(objects_, std::move(fd), path);
   }
 
   // Files and what was found in them are kept for later resolutions until this is called.

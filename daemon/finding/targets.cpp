@@ -297,7 +297,7 @@ Status TargetFinder::add_file(const Process& process, const MappedFile& file) {
   if (auto may = may_read(process, file); !may) return may;
   auto fd = access_.open(process, file);
   if (!fd) return fd.error();
-  auto object = objects_.open(std::move(*fd), file.path);
+  auto object = access_.look_into(objects_, std::move(*fd), file.path);
   if (!object && pattern_.object == kAnyObject && object.error().code == Code::invalid) {
     found_.notes.push_back("left out: " + object.error().message);
     return ok();
@@ -511,7 +511,7 @@ Status TargetFinder::add_executable_of(const Process& process, const MappedFile&
   if (auto may = may_read(process, file); !may) return may;
   auto fd = access_.open(process, file);
   if (!fd) return fd.error();
-  auto object = objects_.open(std::move(*fd), file.path);
+  auto object = access_.look_into(objects_, std::move(*fd), file.path);
   if (!object) return object.error();
   if (auto may = may_arm_for_all(**object); !may) return may;
   auto others = processes_with(**object);
@@ -579,7 +579,7 @@ std::vector<TargetProcess> TargetFinder::processes_with(const Object& object) co
 Result<ObjectPtr> TargetFinder::open_path(const std::string& path) {
   auto fd = access_.open(path);
   if (!fd) return fd.error();
-  return objects_.open(std::move(*fd), path);
+  return access_.look_into(objects_, std::move(*fd), path);
 }
 
 }  // namespace tracectl

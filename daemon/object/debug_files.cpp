@@ -179,13 +179,32 @@ void open_debug_files_by(std::function<Fd(const std::string& path)> opener) {
 }
 
 std::vector<ElfImage> open_debug_files(const ElfImage& image, const std::string& path,
-                                       const std::string& build_id, const std::string& debug_root) {
+                                       const std::string& build_id, const std::string& debug_root,
+                                       const NamedDebugFile* named) {
   std::vector<ElfImage> files;
-  auto separate = by_build_id(build_id, debug_root);
+  std::optional<ElfImage> separate;
+  if (named)
+    if (auto opened = open_named(*named, path, build_id)) separate = std::move(*opened);
+  if (!separate) separate = by_build_id(build_id, debug_root);
   if (!separate) separate = by_debug_link(image, path, build_id, debug_root);
   if (separate) files.push_back(std::move(*separate));
   if (auto packed = packed_in(image, path)) files.push_back(std::move(*packed));
   return files;
+}
+
+Result<ElfImage> open_named(const NamedDebugFile& named, const std::string& path,
+                            const std::string& build_id) {
+  Fd fd{::fcntl(named.fd.get(), F_DUPFD_CLOEXEC, 0)};
+  if (!fd) return Error::from_errno("duplicate the descriptor of " + named.path);
+  auto image = ElfImage::open(std::move(fd), named.path);
+  if (!image) return image.error();
+  const std::string id = image->build_id();
+  if (!id.empty() && id == build_id) return image;
+  return Error{Code::invalid,
+               named.path + " has " + (id.empty() ? "no build id" : "the build id " + id) +
+                   ", and " + path + " has " + (build_id.empty() ? "none" : build_id) +
+                   ": it is not the debug information of that file",
+               "debug_files"};
 }
 
 std::optional<ElfImage> open_common_file(const ElfImage& image, const std::string& debug_root) {

@@ -8,6 +8,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/object/elf_image.h"
+#include "daemon/object/named_debug_file.h"
 
 namespace tracectl {
 
@@ -15,10 +16,15 @@ namespace tracectl {
 // if it cannot. Without an opener they are opened here again.
 void open_debug_files_by(std::function<Fd(const std::string& path)> opener);
 
-// The files with the symbols of a stripped file: its debug file, found by build id, else by debug
-// link, and the small table in its own .gnu_debugdata. Files that do not belong to it are left out.
+// The files with the symbols of a stripped file: `named`, or else its debug file, found by build id, else
+// by debug link; and the small table in its own .gnu_debugdata. Files that do not belong to it are left out.
 std::vector<ElfImage> open_debug_files(const ElfImage& image, const std::string& path,
-                                       const std::string& build_id, const std::string& debug_root);
+                                       const std::string& build_id, const std::string& debug_root,
+                                       const NamedDebugFile* named = nullptr);
+
+// Opens it once more. Fails if its build id is not `build_id`, that of the file at `path`.
+Result<ElfImage> open_named(const NamedDebugFile& named, const std::string& path,
+                            const std::string& build_id);
 
 // The file to which dwz has moved the common parts of several debug files, by the image's
 // .gnu_debugaltlink. Only the part of its name after /.dwz/ is used, below `debug_root`/.dwz.

@@ -35,6 +35,7 @@ struct Segment {
 struct ElfFile::Impl {
   std::string path;
   std::string debug_root;
+  std::optional<NamedDebugFile> named;
   Fd fd;
   ElfImage image;
   std::vector<Segment> segments;
@@ -48,6 +49,9 @@ struct ElfFile::Impl {
   mutable std::optional<Result<std::vector<GoFunction>>> go_functions;
 
   Status read_segments();
+  std::vector<ElfImage> debug_files() const {
+    return open_debug_files(image, path, build_id, debug_root, named ? &*named : nullptr);
+  }
   const Segment* segment_of(uint64_t address) const;
   // Symbols of one type, as STT_FUNC.
   struct Symbols {
@@ -108,7 +112,8 @@ Status check_header(const GElf_Ehdr& header, const std::string& path) {
 
 }  // namespace
 
-Result<ElfFile> ElfFile::open(int fd, const std::string& path, const std::string& debug_root) {
+Result<ElfFile> ElfFile::open(int fd, const std::string& path, const std::string& debug_root,
+                              std::optional<NamedDebugFile> named) {
   auto impl = std::make_unique<Impl>();
   impl->path = path;
   impl->debug_root = debug_root;
@@ -120,6 +125,9 @@ Result<ElfFile> ElfFile::open(int fd, const std::string& path, const std::string
   if (auto fit = check_header(impl->image.header(), path); !fit) return fit.error();
   if (auto read = impl->read_segments(); !read) return read.error();
   impl->build_id = impl->image.build_id();
+  if (named)
+    if (auto its = open_named(*named, path, impl->build_id); !its) return its.error();
+  impl->named = std::move(named);
   return ElfFile{std::move(impl)};
 }
 
@@ -214,8 +222,7 @@ std::vector<Function> ElfFile::Impl::read_symbols(unsigned char type) const {
   Symbols symbols{type};
   add_symbols(image, SHT_DYNSYM, true, symbols);
   add_symbols(image, SHT_SYMTAB, false, symbols);
-  for (const ElfImage& extra : open_debug_files(image, path, build_id, debug_root))
-    add_symbols(extra, SHT_SYMTAB, false, symbols);
+  for (const ElfImage& extra : debug_files()) add_symbols(extra, SHT_SYMTAB, false, symbols);
   auto all = std::move(symbols.all);
   // The same symbol in several tables becomes one, which is exported if one of them is.
   std::sort(all.begin(), all.end(), [](const Function& a, const Function& b) {
@@ -293,8 +300,7 @@ void ElfFile::Impl::read_variables() const {
   std::vector<AddressRange> all;
   add_variables(image, SHT_DYNSYM, all);
   add_variables(image, SHT_SYMTAB, all);
-  for (const ElfImage& extra : open_debug_files(image, path, build_id, debug_root))
-    add_variables(extra, SHT_SYMTAB, all);
+  for (const ElfImage& extra : debug_files()) add_variables(extra, SHT_SYMTAB, all);
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   variables = std::move(all);
@@ -317,13 +323,12 @@ Result<ElfImage> ElfFile::open_again() const {
 
 std::optional<ElfImage> ElfFile::open_debug_info() const {
   constexpr const char* kNeeded = ".debug_info";
-  if (section(kNeeded)) {
+  if (!impl_->named && section(kNeeded)) {
     auto image = open_again();
     if (!image) return std::nullopt;
     return std::move(*image);
   }
-  for (ElfImage& file :
-       open_debug_files(impl_->image, impl_->path, impl_->build_id, impl_->debug_root))
+  for (ElfImage& file : impl_->debug_files())
     if (file.section(kNeeded)) return std::move(file);
   return std::nullopt;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "daemon/base/result.h"
+#include "daemon/object/named_debug_file.h"
 
 namespace tracectl {
 
@@ -53,9 +54,11 @@ inline constexpr const char* kDebugRoot = "/usr/lib/debug";
 // An ELF64 executable or shared library for x86-64. Not safe for use by two threads at once.
 class ElfFile {
  public:
-  // Keeps a duplicate of `fd`. `path` is used in messages, and to find the debug file.
+  // Keeps a duplicate of `fd`. `path` is used in messages, and to find the debug file if none is named. Fails
+  // if the one that is named does not belong to it.
   static Result<ElfFile> open(int fd, const std::string& path,
-                              const std::string& debug_root = kDebugRoot);
+                              const std::string& debug_root = kDebugRoot,
+                              std::optional<NamedDebugFile> named = std::nullopt);
   ElfFile(ElfFile&&) noexcept;
   ElfFile& operator=(ElfFile&&) noexcept;
   ~ElfFile();
@@ -90,7 +93,8 @@ class ElfFile {
   // Whether it runs only at the addresses it is linked for.
   bool is_fixed() const;
 
-  // The file with the debug information: another image of this file, or its separate debug file.
+  // The file with the debug information: the one that was named, another image of this file, or its separate
+  // debug file.
   std::optional<ElfImage> open_debug_info() const;
   const std::string& debug_root() const;
 

@@ -12,6 +12,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
+#include "daemon/object/named_debug_file.h"
 #include "daemon/object/probes.h"
 #include "daemon/object/stack_reader.h"
 
@@ -66,7 +67,10 @@ class Reading {
 
   virtual ~Reading() = default;
 
-  virtual Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path) = 0;
+  // `named`: its debug file, if a user has named one. If it does not belong to the file, that is the answer to
+  // all questions.
+  virtual Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path,
+                                                   std::optional<NamedDebugFile> named) = 0;
   // The same way of reading, for the thread that reads stacks.
   virtual Result<std::unique_ptr<StackReading>> for_stacks() const = 0;
   // Drops what is kept about files for further questions.

@@ -5,8 +5,9 @@ namespace tracectl {
 
 ObjectFile::ObjectFile(ElfFile elf) : elf_(std::move(elf)) {}
 
-Result<ObjectFilePtr> ObjectFile::open(int fd, const std::string& path) {
-  auto elf = ElfFile::open(fd, path);
+Result<ObjectFilePtr> ObjectFile::open(int fd, const std::string& path,
+                                       std::optional<NamedDebugFile> named) {
+  auto elf = ElfFile::open(fd, path, kDebugRoot, std::move(named));
   if (!elf) return elf.error();
   return ObjectFilePtr{new ObjectFile(std::move(*elf))};
 }

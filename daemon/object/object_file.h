@@ -17,7 +17,8 @@ namespace tracectl {
 class ObjectFile {
  public:
   // Keeps a duplicate of `fd`.
-  static Result<std::shared_ptr<const ObjectFile>> open(int fd, const std::string& path);
+  static Result<std::shared_ptr<const ObjectFile>> open(
+      int fd, const std::string& path, std::optional<NamedDebugFile> named = std::nullopt);
 
   const std::string& path() const { return elf_.path(); }
   const ElfFile& elf() const { return elf_; }

@@ -5,8 +5,9 @@
 
 namespace tracectl {
 
-Result<std::shared_ptr<OpenFile>> OpenFile::open(int fd, const std::string& path) {
-  auto file = ObjectFile::open(fd, path);
+Result<std::shared_ptr<OpenFile>> OpenFile::open(int fd, const std::string& path,
+                                                 std::optional<NamedDebugFile> named) {
+  auto file = ObjectFile::open(fd, path, std::move(named));
   if (!file) return file.error();
   return std::shared_ptr<OpenFile>{new OpenFile(std::move(*file))};
 }
@@ -29,8 +30,9 @@ Result<std::optional<std::string>> OpenFile::function_at(uint64_t offset) {
   return std::optional(routine->function->name);
 }
 
-Result<std::shared_ptr<FileReader>> OwnReading::open(Fd fd, const std::string& path) {
-  auto file = OpenFile::open(fd.get(), path);
+Result<std::shared_ptr<FileReader>> OwnReading::open(Fd fd, const std::string& path,
+                                                     std::optional<NamedDebugFile> named) {
+  auto file = OpenFile::open(fd.get(), path, std::move(named));
   if (!file) return file.error();
   return std::shared_ptr<FileReader>{std::move(*file)};
 }

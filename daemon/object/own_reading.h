@@ -9,7 +9,8 @@ namespace tracectl {
 // Reads a file in this process.
 class OpenFile : public FileReader {
  public:
-  static Result<std::shared_ptr<OpenFile>> open(int fd, const std::string& path);
+  static Result<std::shared_ptr<OpenFile>> open(int fd, const std::string& path,
+                                                std::optional<NamedDebugFile> named);
 
   Result<FileFacts> facts() override;
   Result<ProbeMatch> find(const Question& question) override;
@@ -24,7 +25,8 @@ class OpenFile : public FileReader {
 
 class OwnReading : public Reading {
  public:
-  Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path) override;
+  Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path,
+                                           std::optional<NamedDebugFile> named) override;
   Result<std::unique_ptr<StackReading>> for_stacks() const override;
 };
 

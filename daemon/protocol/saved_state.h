@@ -33,10 +33,12 @@ struct SavedSetting {
 // A file that the session's user gave.
 struct SavedFile {
   std::string path;
-  std::string kept;  // its name in the store of descriptors
+  std::string kept;                          // its name in the store of descriptors
+  std::optional<std::string> debug_of = {};  // it is the debug file of the files with this build id
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("path", s.path);
     f("kept", s.kept);
+    f("debug_of", s.debug_of);
   }
 };
 

@@ -42,20 +42,35 @@ bool drained(const Fd& fd) {
 
 class ConfinedReading::File : public FileReader, public std::enable_shared_from_this<File> {
  public:
+  // A process that reads a stranger's debug file is a process for that stranger's files.
   File(ConfinedReading& reading, uint64_t number, Fd fd, const std::string& path,
-       const struct stat& status)
+       const struct stat& status, std::optional<NamedDebugFile> named,
+       const struct stat& status_of_named)
       : reading_(reading),
         number_(number),
         fd_(std::move(fd)),
         path_(path),
-        identity_(FileIdentity::of(status)),
+        named_(std::move(named)),
+        contents_(contents_of(status, named_, status_of_named)),
         owner_(status.st_uid),
-        is_of_root_(tracectl::is_of_root(status)) {}
+        is_of_root_(tracectl::is_of_root(status)) {
+    if (!named_) return;
+    if (is_of_root_) owner_ = status_of_named.st_uid;
+    is_of_root_ &= tracectl::is_of_root(status_of_named);
+  }
+
+  static Contents contents_of(const struct stat& file, const std::optional<NamedDebugFile>& named,
+                              const struct stat& status_of_named) {
+    Contents contents{FileIdentity::of(file), std::nullopt};
+    if (named) contents.named = FileIdentity::of(status_of_named);
+    return contents;
+  }
 
   uint64_t number() const { return number_; }
   int fd() const { return fd_.get(); }
   const std::string& path() const { return path_; }
-  const FileIdentity& identity() const { return identity_; }
+  const NamedDebugFile* named() const { return named_ ? &*named_ : nullptr; }
+  const Contents& contents() const { return contents_; }
   uid_t owner() const { return owner_; }
   bool is_of_root() const { return is_of_root_; }
 
@@ -68,7 +83,7 @@ class ConfinedReading::File : public FileReader, public std::enable_shared_from_
   Result<ProbeMatch> find(const Question& question) override {
     auto answer = ask(wire::Kind::find, wire::encode(question));
     if (!answer) return answer.error();
-    return named(wire::decode_match(*answer, {path_, static_cast<uint64_t>(identity_.size),
+    return named(wire::decode_match(*answer, {path_, static_cast<uint64_t>(contents_.file.size),
                                               question.pattern.kind, question.most}));
   }
 
@@ -110,7 +125,8 @@ class ConfinedReading::File : public FileReader, public std::enable_shared_from_
   uint64_t number_;
   Fd fd_;
   std::string path_;
-  FileIdentity identity_;
+  std::optional<NamedDebugFile> named_;
+  Contents contents_;
   uid_t owner_;
   bool is_of_root_;
   std::map<std::string, std::string> answers_;  // by question
@@ -151,17 +167,22 @@ ConfinedReading::ConfinedReading(const ReadingLimits& limits, ConfinedStacks::On
 
 ConfinedReading::~ConfinedReading() = default;
 
-Result<std::shared_ptr<FileReader>> ConfinedReading::open(Fd fd, const std::string& path) {
-  struct stat status {};
+Result<std::shared_ptr<FileReader>> ConfinedReading::open(Fd fd, const std::string& path,
+                                                          std::optional<NamedDebugFile> named) {
+  struct stat status {
+  }, status_of_named{};
   if (::fstat(fd.get(), &status) != 0) return Error::from_errno("fstat " + path);
-  const auto identity = FileIdentity::of(status);
+  if (named && ::fstat(named->fd.get(), &status_of_named) != 0)
+    return Error::from_errno("fstat " + named->path);
+  const Contents contents = File::contents_of(status, named, status_of_named);
   const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const FilePtr& file) {
-    return file->identity() == identity && file->path() == path;
+    return file->contents() == contents && file->path() == path;
   });
   if (known != recent_.end()) {
     recent_.splice(recent_.begin(), recent_, known);
   } else {
-    recent_.push_front(std::make_shared<File>(*this, ++last_file_, std::move(fd), path, status));
+    recent_.push_front(std::make_shared<File>(*this, ++last_file_, std::move(fd), path, status,
+                                              std::move(named), status_of_named));
     if (recent_.size() > kMostRecent) recent_.pop_back();
   }
   return std::shared_ptr<FileReader>{recent_.front()};
@@ -208,8 +229,7 @@ std::optional<Result<std::string>> ConfinedReading::ask(const FilePtr& file, wir
                                                         std::string question) {
   const std::string key = key_of(kind, question);
   if (auto answer = file->take(key)) return Result<std::string>{std::move(*answer)};
-  if (const Failure* failure = failure_of(file->identity()))
-    return Result<std::string>{failure->error};
+  if (const Failure* failure = failure_of(*file)) return Result<std::string>{failure->error};
   const Ticket last_of_others = last_ticket_;
   const size_t of_others = pending_until(last_of_others);
   const auto ticket = line_up(file, kind, std::move(question));
@@ -218,17 +238,16 @@ std::optional<Result<std::string>> ConfinedReading::ask(const FilePtr& file, wir
   wait_for(*ticket);
   if (pending_until(last_of_others) < of_others) report();
   if (auto answer = file->take(key)) return Result<std::string>{std::move(*answer)};
-  if (const Failure* failure = failure_of(file->identity()))
-    return Result<std::string>{failure->error};
+  if (const Failure* failure = failure_of(*file)) return Result<std::string>{failure->error};
   if (!awaited_) awaited_ = *ticket;
   return std::nullopt;
 }
 
-const ConfinedReading::Failure* ConfinedReading::failure_of(const FileIdentity& identity) {
+const ConfinedReading::Failure* ConfinedReading::failure_of(const File& file) {
   const uint64_t now = boot_ns();
   std::erase_if(failures_, [&](const Failure& failure) { return failure.until_ns <= now; });
   const auto at = std::find_if(failures_.begin(), failures_.end(), [&](const Failure& failure) {
-    return failure.identity == identity;
+    return failure.contents == file.contents();
   });
   return at == failures_.end() ? nullptr : &*at;
 }
@@ -305,7 +324,7 @@ void ConfinedReading::start(Pending& pending, Reader& reader) {
   reader.used_ns = boot_ns();
   Status asked = ok();
   if (!reader.process->has(file.number()))
-    asked = reader.process->open(file.number(), file.path(), file.fd());
+    asked = reader.process->open(file.number(), file.path(), file.fd(), file.named());
   if (asked) asked = reader.process->ask(pending.kind, file.number(), pending.question);
   if (asked) return;
   died(reader, reader.process->stop().reason);
@@ -421,7 +440,7 @@ void ConfinedReading::died(Reader& reader, const std::string& reason) {
 
 void ConfinedReading::failed(const Pending& pending, const Error& error, uint64_t for_ns) {
   if (failures_.size() == kMostFailures) failures_.erase(failures_.begin());
-  failures_.push_back({pending.file->identity(), error, boot_ns() + for_ns});
+  failures_.push_back({pending.file->contents(), error, boot_ns() + for_ns});
 }
 
 void ConfinedReading::set_timer() {

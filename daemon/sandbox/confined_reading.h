@@ -29,7 +29,8 @@ class ConfinedReading : public Reading {
       const ReadingLimits& limits = {}, ConfinedStacks::OnFailure on_failure = nullptr);
   ~ConfinedReading() override;
 
-  Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path) override;
+  Result<std::shared_ptr<FileReader>> open(Fd fd, const std::string& path,
+                                           std::optional<NamedDebugFile> named) override;
   Result<std::unique_ptr<StackReading>> for_stacks() const override;
   void forget_files() override;
   void begin() override;
@@ -42,6 +43,13 @@ class ConfinedReading : public Reading {
  private:
   class File;
   using FilePtr = std::shared_ptr<File>;
+
+  // What the answers depend on: the file, and the debug file that a user has named for it.
+  struct Contents {
+    FileIdentity file;
+    std::optional<FileIdentity> named;
+    bool operator==(const Contents&) const = default;
+  };
 
   struct Pending {
     Ticket ticket = 0;
@@ -61,7 +69,7 @@ class ConfinedReading : public Reading {
 
   // The failure to read a file, which holds while the file does not change.
   struct Failure {
-    FileIdentity identity;
+    Contents contents;
     Error error;
     uint64_t until_ns = 0;
   };
@@ -72,7 +80,7 @@ class ConfinedReading : public Reading {
   // None while it is still being read.
   std::optional<Result<std::string>> ask(const FilePtr& file, wire::Kind kind,
                                          std::string question);
-  const Failure* failure_of(const FileIdentity& identity);
+  const Failure* failure_of(const File& file);
   Result<Ticket> line_up(const FilePtr& file, wire::Kind kind, std::string question);
   void wait_for(Ticket ticket);
   size_t pending_until(Ticket last) const;  // asked no later than this one

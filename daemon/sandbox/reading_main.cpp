@@ -6,8 +6,10 @@
 
 #include <map>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "daemon/base/bytes.h"
 #include "daemon/object/debug_files.h"
@@ -53,7 +55,13 @@ class Daemon {
 class Files {
  public:
   void open(uint64_t number, std::string_view path, const Fd& fd) {
-    files_.insert_or_assign(number, OpenFile::open(fd.get(), std::string(path)));
+    files_.insert_or_assign(
+        number, OpenFile::open(fd.get(), std::string(path), std::exchange(named_, std::nullopt)));
+  }
+
+  // The debug file of the next one that is opened.
+  void name(std::string_view path, Fd fd) {
+    named_ = NamedDebugFile{std::move(fd), std::string(path)};
   }
 
   void close(uint64_t number) {
@@ -92,6 +100,7 @@ class Files {
     return wire::encode(file.find(*asked));
   }
 
+  std::optional<NamedDebugFile> named_;
   std::map<uint64_t, Result<std::shared_ptr<OpenFile>>> files_;
   SymbolFiles symbols_;
   std::map<uint64_t, LoadedProgram> programs_;
@@ -104,11 +113,12 @@ wire::LoadedPlace place_in(std::string_view bytes) {
 }
 
 void serve(Daemon& daemon, Files& files) {
-  const auto message = daemon.receive();
+  auto message = daemon.receive();
   ByteReader bytes(message.bytes);
   const uint64_t number = bytes.varint();
   switch (message.kind) {
     case Kind::open: return files.open(number, bytes.text(), message.descriptor);
+    case Kind::named_debug_file: return files.name(bytes.text(), std::move(message.descriptor));
     case Kind::close: return files.close(number);
     case Kind::load: return files.load(number, place_in(bytes.rest()), message.descriptor);
     case Kind::stacks:

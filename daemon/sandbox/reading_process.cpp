@@ -144,11 +144,18 @@ uint64_t ReadingProcess::deadline_ns() const {
   return asked_ns_ ? asked_ns_ + limits_.time_s * kNsPerSecond : 0;
 }
 
-Status ReadingProcess::open(uint64_t file, const std::string& path, int descriptor) {
+Status ReadingProcess::open(uint64_t file, const std::string& path, int descriptor,
+                            const NamedDebugFile* named) {
   if (auto room = make_room(); !room) return room;
-  std::string with_path;
-  ByteWriter(with_path).text(path);
-  auto sent = WireSocket(fd()).send(wire::Kind::open, numbered(file, with_path), descriptor);
+  const auto send = [&](wire::Kind kind, const std::string& its_path, int its_descriptor) {
+    std::string with_path;
+    ByteWriter(with_path).text(its_path);
+    return WireSocket(fd()).send(kind, numbered(file, with_path), its_descriptor);
+  };
+  if (named)
+    if (auto sent = send(wire::Kind::named_debug_file, named->path, named->fd.get()); !sent)
+      return sent;
+  auto sent = send(wire::Kind::open, path, descriptor);
   if (sent) files_.push_front(file);
   return sent;
 }

@@ -14,6 +14,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
+#include "daemon/object/named_debug_file.h"
 #include "daemon/object/stack_reader.h"
 #include "daemon/sandbox/wire.h"
 #include "daemon/sandbox/wire_socket.h"
@@ -42,8 +43,9 @@ class ReadingProcess {
   // The time by which the pending answer must have arrived; 0 if none is pending.
   uint64_t deadline_ns() const;
 
-  // Passes a file to it. If it has many, the one that was used least recently is closed.
-  Status open(uint64_t file, const std::string& path, int descriptor);
+  // Passes a file to it, and the debug file that a user has named for it, or null. If it has many, the one
+  // that was used least recently is closed.
+  Status open(uint64_t file, const std::string& path, int descriptor, const NamedDebugFile* named);
   // Passes a program to it. Programs share the numbers of files.
   Status load(uint64_t program, const std::vector<LoadedFile>& files);
   Status close(uint64_t file);

@@ -23,14 +23,15 @@ namespace tracectl::wire {
 
 enum class Kind : uint8_t {
   // To the reading process. Messages about a file begin with its number.
-  open,         // its path; with a descriptor
-  close,        // no more questions about it
-  facts,        // expects an answer
-  find,         // expects an answer
-  function_at,  // expects an answer
-  load,         // a file of a program, which has a number like a file; with a descriptor
-  stacks,       // of a program; expects an answer (stack_wire.h)
-  debug_file,   // the reply to `wish`: a descriptor, or none
+  open,              // its path; with a descriptor
+  close,             // no more questions about it
+  facts,             // expects an answer
+  find,              // expects an answer
+  function_at,       // expects an answer
+  load,              // a file of a program, which has a number like a file; with a descriptor
+  stacks,            // of a program; expects an answer (stack_wire.h)
+  debug_file,        // the reply to `wish`: a descriptor, or none
+  named_debug_file,  // of the file that is opened next: its path; with a descriptor
   // From the reading process.
   answer,
   wish,  // the path of a debug file

@@ -93,7 +93,7 @@ Result<ObjectPtr> CalleeFinder::open(const Process& process, const MappedFile& m
   if (!identity) return identity.error();
   for (const ObjectPtr& object : known_)
     if (object->identity() == *identity) return object;
-  return resolver_.open(std::move(*fd), mapped.path);
+  return resolver_.open(access_, std::move(*fd), mapped.path);
 }
 
 }  // namespace tracectl

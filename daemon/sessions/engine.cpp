@@ -158,15 +158,17 @@ Result<const Session*> Engine::create_session(const std::string& wanted,
   return const_cast<const Session*>(&session);
 }
 
-Status Engine::give_file(const std::string& name, Fd fd, const std::string& path) {
+Status Engine::give_file(const std::string& name, Fd fd, const std::string& path,
+                         const std::string& debug_of) {
   auto session = sessions_.find(name);
   if (!session) return session.error();
   const auto& files = (*session)->access.files.all();
-  const bool is_there = std::any_of(
-      files.begin(), files.end(), [&](const GivenFiles::File& file) { return file.path == path; });
+  const bool is_there = std::any_of(files.begin(), files.end(), [&](const GivenFiles::File& file) {
+    return file.path == path && file.debug_of.empty() == debug_of.empty();
+  });
   if (!is_there)
     if (auto within = quotas_.check_saved_file(**session); !within) return within;
-  return (*session)->access.give(std::move(fd), path);
+  return (*session)->access.give(std::move(fd), path, debug_of);
 }
 
 Result<SwitchSummary> Engine::delete_session(const std::string& name) {

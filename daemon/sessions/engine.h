@@ -81,7 +81,8 @@ class Engine {
                                         const std::optional<Owner>& owner = std::nullopt,
                                         bool saved = false);
   // Gives the session a file in which it may look for probes, and trace them.
-  Status give_file(const std::string& session, Fd fd, const std::string& path);
+  Status give_file(const std::string& session, Fd fd, const std::string& path,
+                   const std::string& debug_of = "");
   // Removes all settings of the session, and its results.
   Result<SwitchSummary> delete_session(const std::string& name);
 

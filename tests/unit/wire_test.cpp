@@ -102,7 +102,7 @@ TEST_P(Programs, SayTheSameByWireAsWhenReadHere) {
   const auto& [program, pattern] = GetParam();
   const std::string path = on_kernel::target_path(program);
   const Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  const auto file = must(OpenFile::open(fd.get(), path));
+  const auto file = must(OpenFile::open(fd.get(), path, std::nullopt));
   for (const auto returns : {std::optional<Returns>{}, std::optional(Returns::automatic)}) {
     Question question = question_of(pattern);
     if (question.pattern.kind == ProbeKind::function) question.returns = returns;

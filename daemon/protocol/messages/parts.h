@@ -21,6 +21,17 @@ struct Empty {
 inline constexpr size_t kMostFilesOfRequest = 128;
 inline constexpr uint64_t kMostProofsOfRequest = 128;
 
+// A debug file that a user has named: of the files with this build id, in hex. Its descriptor follows those of
+// `files`, under the same rules; both lists together have at most 128.
+struct DebugFilePart {
+  std::string path;
+  std::string build_id;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("path", s.path);
+    f("build_id", s.build_id);
+  }
+};
+
 // The processes, like Target of the model; an empty target is allowed for listing by path.
 struct TargetPart {
   std::vector<int64_t> pids;

@@ -33,14 +33,17 @@ struct ProbeList {
   std::vector<std::string> patterns;
   std::string scope = "local";
   TargetPart target;
-  std::vector<std::string> files = {};  // as in stage.set, for this request
-  // As in session.prove, for this request: their descriptors follow those of `files`, at most 128 in all.
+  // As in stage.set, for this request.
+  std::vector<std::string> files = {};
+  std::vector<DebugFilePart> debug_files = {};
+  // As in session.prove, for this request: their descriptors follow those of the files, at most 128 in all.
   uint64_t proofs = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("patterns", s.patterns);
     f.optional("scope", s.scope);
     f.optional("target", s.target);
     f.optional("files", s.files);
+    f.optional("debug_files", s.debug_files);
     f.optional("proofs", s.proofs);
   }
 };

@@ -71,6 +71,9 @@ struct StageSet {
   // also when the session is committed. A user who may not trace every process gets nothing from any other
   // file.
   std::vector<std::string> files = {};
+  // Names and types of functions are read from these, also when the session is committed. One that has another
+  // build id than it says is refused.
+  std::vector<DebugFilePart> debug_files = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("session", s.session);
     f("patterns", s.patterns);
@@ -86,6 +89,7 @@ struct StageSet {
     f.optional("explain", s.explain);
     f("types", s.types);
     f.optional("files", s.files);
+    f.optional("debug_files", s.debug_files);
   }
 };
 // Removes settings with these patterns (and, if given, this target) from the draft.
