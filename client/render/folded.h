@@ -14,6 +14,7 @@ namespace tracectl {
 // its count.
 class FoldedStacks {
  public:
+  explicit FoldedStacks(StackFormat format = StackFormat::symbols) : format_(format) {}
   void add(const Stack& stack, uint64_t count = 1);
   // `main;work;leaf 42`, in alphabetical order. If a stack was cut off, its first word is `[cut]`.
   std::string text() const;
@@ -22,6 +23,7 @@ class FoldedStacks {
   // A bound, because calls can differ in any number of ways.
   static constexpr size_t kMostKeptBytes = 128 << 20;  // of their lines
 
+  StackFormat format_;
   std::map<std::string, uint64_t> counts_;
   size_t kept_bytes_ = 0;
   uint64_t others_ = 0;  // that found no room

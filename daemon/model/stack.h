@@ -78,7 +78,8 @@ struct Frame {
   }
 };
 
-// "main+0x1b", its module and source, on one line; with its address only if there is no name.
+// "main+0x1b", its module and source, on one line; with its address only if there is no name. Frames without
+// names are "0x7f12", or "BUILDID+0x12".
 std::string to_string(const Frame& frame);
 
 struct Stack {
@@ -93,6 +94,21 @@ struct Stack {
     f("frames", s.frames);
   }
 };
+
+// What is shown of frames.
+enum class StackFormat : uint8_t {
+  symbols,   // all that is known
+  raw,       // addresses in the process
+  build_id,  // build ids of files, and the addresses in their own address spaces
+};
+constexpr StackFormat last_of(StackFormat) { return StackFormat::build_id; }
+
+// "symbols", "raw", "build-id"
+std::optional<StackFormat> stack_format_named(std::string_view name);
+// Without names, except for StackFormat::symbols: a frame for each address. What the format shows and is not known
+// is 0, or empty.
+Stack shown_as(StackFormat format, Stack stack);
+Frame shown_as(StackFormat format, const Frame& frame);
 
 // A stack that is a key of rows, before its addresses are resolved.
 struct StackAddresses {

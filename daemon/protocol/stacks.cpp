@@ -20,11 +20,15 @@ void append_number(std::string& out, std::string_view name_and_colon, uint64_t n
   append_integer(out, number);
 }
 
+// It is the offset in a file.
+bool has_offset(const Frame& frame) { return !frame.module.empty() || !frame.build_id.empty(); }
+
 void append_frame(std::string& out, const Frame& frame) {
-  append_number(out, "{\"address\":", frame.address);
+  const size_t begin = out.size();
+  if (frame.address) append_number(out, ",\"address\":", frame.address);
   append_text(out, ",\"module\":", frame.module);
   append_text(out, ",\"build_id\":", frame.build_id);
-  if (!frame.module.empty()) append_number(out, ",\"offset\":", frame.offset);
+  if (has_offset(frame)) append_number(out, ",\"offset\":", frame.offset);
   append_text(out, ",\"function\":", frame.function);
   if (!frame.function.empty() && !frame.inlined)
     append_number(out, ",\"function_offset\":", frame.function_offset);
@@ -32,6 +36,7 @@ void append_frame(std::string& out, const Frame& frame) {
   if (frame.line) append_number(out, ",\"line\":", frame.line);
   out += frame.inlined ? ",\"inlined\":true" : ",\"inlined\":false";
   if (frame.size_bytes) append_number(out, ",\"size_bytes\":", *frame.size_bytes);
+  out[begin] = '{';  // for the first comma
   out += '}';
 }
 
@@ -59,7 +64,7 @@ FramePart part_of(const Frame& frame) {
                  .inlined = frame.inlined,
                  .size_bytes = frame.size_bytes};
   if (frame.address) part.address = frame.address;
-  if (part.module) part.offset = frame.offset;
+  if (has_offset(frame)) part.offset = frame.offset;
   if (part.function && !frame.inlined) part.function_offset = frame.function_offset;
   if (frame.line) part.line = frame.line;
   return part;
