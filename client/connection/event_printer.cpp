@@ -13,8 +13,9 @@ EventPrinter::EventPrinter(const CommonOptions& common, std::string session, Sho
     : common_(common),
       session_(std::move(session)),
       shown_(shown),
+      folded_(common.stack_format),
       graph_(graph),
-      debug_files_(common.quiet) {}
+      debug_files_(common) {}
 
 Result<bool> EventPrinter::print_from(Backend& backend) {
   auto items = backend.take_items();

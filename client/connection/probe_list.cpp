@@ -14,18 +14,18 @@ namespace tracectl {
 Result<protocol::ProbeListReply> list_probes(Backend& backend,
                                              const std::vector<std::string>& patterns,
                                              const std::string& scope,
-                                             const protocol::TargetPart& target) {
-  const auto opened = open_files(patterns, target);
-  const auto memories =
-      open_memories(named_processes_of(target), OpenedFiles::kMost - opened.files.size());
+                                             const protocol::TargetPart& target,
+                                             NamedDebugFiles& debug_files) {
+  protocol::ProbeList request{.patterns = patterns, .scope = scope, .target = target};
+  auto opened = open_files(patterns, target);
+  request.files = opened.paths;
+  debug_files.add_to(request, opened);
   auto descriptors = opened.descriptors();
+  const auto memories =
+      open_memories(named_processes_of(target), OpenedFiles::kMost - descriptors.size());
+  request.proofs = memories.size();
   for (const Fd& memory : memories) descriptors.push_back(memory.get());
-  return backend.call_with(protocol::ProbeList{.patterns = patterns,
-                                               .scope = scope,
-                                               .target = target,
-                                               .files = opened.paths,
-                                               .proofs = memories.size()},
-                           descriptors);
+  return backend.call_with(request, descriptors);
 }
 
 bool is_no_match(const Error& error) {
@@ -44,12 +44,13 @@ namespace {
 // Those of the patterns that match anything.
 Result<std::vector<std::string>> that_match(Backend& backend, std::vector<std::string> patterns,
                                             const std::string& scope,
-                                            const protocol::TargetPart& target) {
+                                            const protocol::TargetPart& target,
+                                            NamedDebugFiles& debug_files) {
   if (patterns.size() == 1) return patterns;
   std::vector<std::string> matching;
   std::optional<Error> none;
   for (std::string& pattern : patterns) {
-    const auto found = list_probes(backend, {pattern}, scope, target);
+    const auto found = list_probes(backend, {pattern}, scope, target, debug_files);
     if (found)
       matching.push_back(std::move(pattern));
     else if (!is_no_match(found.error()))
@@ -66,11 +67,12 @@ Result<std::vector<std::string>> that_match(Backend& backend, std::vector<std::s
 Result<std::vector<std::string>> with_objects_of_all(Backend& backend,
                                                      const std::vector<std::string>& patterns,
                                                      const std::string& scope,
-                                                     const protocol::TargetPart& target) {
+                                                     const protocol::TargetPart& target,
+                                                     NamedDebugFiles& debug_files) {
   if (!target.all) return patterns;
   std::vector<std::string> found;
   for (const std::string& pattern : patterns) {
-    auto matching = that_match(backend, with_mapped_objects(pattern), scope, target);
+    auto matching = that_match(backend, with_mapped_objects(pattern), scope, target, debug_files);
     if (!matching) return matching.error();
     std::ranges::move(*matching, std::back_inserter(found));
   }

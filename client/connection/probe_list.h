@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/connection/backend.h"
+#include "client/target/named_debug_files.h"
 #include "daemon/protocol/messages.h"
 
 namespace tracectl {
@@ -13,7 +14,8 @@ namespace tracectl {
 Result<protocol::ProbeListReply> list_probes(Backend& backend,
                                              const std::vector<std::string>& patterns,
                                              const std::string& scope,
-                                             const protocol::TargetPart& target);
+                                             const protocol::TargetPart& target,
+                                             NamedDebugFiles& debug_files);
 
 bool is_no_match(const Error& error);
 // The error of the last of so many files in which nothing matches.
@@ -24,6 +26,7 @@ Error none_of(size_t files, Error last);
 Result<std::vector<std::string>> with_objects_of_all(Backend& backend,
                                                      const std::vector<std::string>& patterns,
                                                      const std::string& scope,
-                                                     const protocol::TargetPart& target);
+                                                     const protocol::TargetPart& target,
+                                                     NamedDebugFiles& debug_files);
 
 }  // namespace tracectl

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/options/exit_status.h"
+#include "daemon/model/stack.h"
 
 namespace tracectl {
 
@@ -21,6 +22,8 @@ struct CommonOptions {
   bool mangled = false;  // functions are shown by their linkage names
   bool quiet = false;
   bool verbose = false;
+  std::vector<std::string> debug_paths;  // files and directories of debug information
+  StackFormat stack_format = StackFormat::symbols;
 };
 
 // The choice of probes and of processes.

@@ -30,16 +30,27 @@ int show_nothing(debuginfod_client*, long, long) { return 0; }
 
 void DebugFiles::End::operator()(debuginfod_client* client) const { debuginfod_end(client); }
 
-DebugFiles::DebugFiles(bool quiet) {
+DebugFiles::DebugFiles(const CommonOptions& common) : format_(common.stack_format) {
+  if (format_ != StackFormat::symbols) return;
+  if (auto named = NamedDebugFiles::open(common.debug_paths))
+    named_ = std::move(*named);
+  else
+    print_error(named.error().message + "\n");
   const char* urls = std::getenv(DEBUGINFOD_URLS_ENV_VAR);
   if (!urls || !*urls) return;
   server_.reset(debuginfod_begin());
-  const bool shows = !quiet && ::isatty(STDERR_FILENO);
+  const bool shows = !common.quiet && ::isatty(STDERR_FILENO);
   if (server_) debuginfod_set_progressfn(server_.get(), shows ? show_progress : show_nothing);
 }
 
-// Null if no server has it, or the file that came does not match.
 std::shared_ptr<ObjectSymbols> DebugFiles::fetch(const Frame& frame) {
+  if (named_)
+    if (auto symbols = named_->symbols_of(frame.build_id, frame.module)) return symbols;
+  return server_ ? download(frame) : nullptr;
+}
+
+// Null if no server has it, or the file that came does not match.
+std::shared_ptr<ObjectSymbols> DebugFiles::download(const Frame& frame) {
   std::string name = frame.module;
   debuginfod_set_user_data(server_.get(), &name);
   // A length of 0 means that the id is text.
@@ -59,6 +70,7 @@ std::shared_ptr<ObjectSymbols> DebugFiles::file_of(const Frame& frame) {
 }
 
 std::vector<Frame> DebugFiles::completed(const Frame& frame, bool is_probed) {
+  if (!named_ && !server_) return {frame};
   if (!frame.file.empty() || frame.inlined || frame.build_id.empty()) return {frame};
   const auto file = file_of(frame);
   if (!file) return {frame};
@@ -71,8 +83,10 @@ std::vector<Frame> DebugFiles::completed(const Frame& frame, bool is_probed) {
   return found;
 }
 
-Stack DebugFiles::completed(const Stack& stack) {
-  if (!server_) return stack;
+Stack DebugFiles::completed(const Stack& stack) { return shown_as(format_, with_names(stack)); }
+
+Stack DebugFiles::with_names(const Stack& stack) {
+  if (!server_ && (!named_ || named_->is_empty())) return stack;
   Stack complete{.by = stack.by, .end = stack.end, .frames = {}};
   for (size_t i = 0; i < stack.frames.size(); ++i) {
     auto frames = completed(stack.frames[i], i == 0);
@@ -82,11 +96,12 @@ Stack DebugFiles::completed(const Stack& stack) {
 }
 
 void DebugFiles::complete(protocol::ReadReply& reply) {
-  if (!server_) return;
   for (protocol::RowPart& row : reply.rows) {
     if (const auto stack = stack_of(row.stack, row.stack_by, row.stack_end); stack && *stack)
       row.stack = protocol::parts_of(completed(**stack));
-    if (row.caller) row.caller = protocol::part_of(completed(frame_of(*row.caller), false).back());
+    if (row.caller)
+      row.caller =
+          protocol::part_of(shown_as(format_, completed(frame_of(*row.caller), false).back()));
   }
 }
 

@@ -106,6 +106,7 @@ std::vector<std::string> objects_of(const std::vector<std::string>& patterns) {
 std::vector<int> OpenedFiles::descriptors() const {
   std::vector<int> all;
   for (const Fd& file : files) all.push_back(file.get());
+  for (const Fd& file : debug_files) all.push_back(file.get());
   return all;
 }
 

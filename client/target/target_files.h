@@ -18,6 +18,7 @@ struct OpenedFiles {
 
   std::vector<std::string> paths;  // without duplicates
   std::vector<Fd> files;           // in the same order
+  std::vector<Fd> debug_files;     // of these; they follow in a message
 
   std::vector<int> descriptors() const;
 };

@@ -16,7 +16,11 @@ std::string check_host(const std::string& host) {
   return host.empty() || host.starts_with('-') ? "a host is wanted, not \"" + host + '"' : "";
 }
 
-void add_common(Grammar grammar, CommonOptions& common) {
+std::string check_stack_format(const std::string& name) {
+  return stack_format_named(name) ? "" : "symbols, raw or build-id is wanted, not \"" + name + '"';
+}
+
+void add_common(Grammar grammar, CommonOptions& common, std::string& stack_format) {
   grammar.option("--socket", common.socket, "the daemon's socket")
       .environment("TRACECTL_SOCKET")
       .shows_default();
@@ -27,6 +31,17 @@ void add_common(Grammar grammar, CommonOptions& common) {
       .value_name("[USER@]HOST")
       .check(check_host);
   grammar.flag("--end-with-input", common.end_with_input, "take the end of standard input for ^C");
+  grammar
+      .option("--debuginfo", common.debug_paths,
+              "debug information of what is traced: a file, or a directory searched by build id; "
+              "repeatable")
+      .value_name("PATH")
+      .one_at_a_time();
+  grammar
+      .option("--stack-format", stack_format,
+              "frames of stacks: symbols, raw (addresses) or build-id (BUILDID+0xOFFSET)")
+      .value_name("FORMAT")
+      .check(check_stack_format);
   grammar.flag("--json", common.json, "one JSON document, or one a line when streaming");
   grammar.flag("--mangled", common.mangled,
                "functions of C++ and Rust by the names of their symbols");
@@ -46,7 +61,8 @@ Status take_command(CommandLine& line, const CommandLineReader& reader,
 
 std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   CommandLineReader reader(line);
-  add_common(reader.grammar(), line.common);
+  std::string stack_format = "symbols";
+  add_common(reader.grammar(), line.common, stack_format);
   add_all_verbs(reader.grammar());
 
   std::vector<std::string> command;
@@ -57,6 +73,7 @@ std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   }
   if (auto status = reader.read(std::move(words))) return status;
   set_display({.linkage_names = line.common.mangled, .columns = terminal_columns()});
+  line.common.stack_format = *stack_format_named(stack_format);
   if (auto taken = take_command(line, reader, std::move(command)); !taken)
     return fail(taken.error()), kUsage;
   if (auto completed = line.chosen->complete(line.common); !completed)

@@ -27,8 +27,8 @@ namespace {
 
 using namespace protocol;
 
-std::string folded_text(const ReadReply& read) {
-  FoldedStacks folded;
+std::string folded_text(const ReadReply& read, StackFormat format) {
+  FoldedStacks folded(format);
   for (const RowPart& row : read.rows)
     if (auto stack = stack_of(row.stack, row.stack_by, row.stack_end); stack && *stack)
       folded.add(**stack, row.count);
@@ -49,14 +49,14 @@ class CountingVerb : public TracingVerb {
     const auto count = [&](Backend&, LiveTrace& trace) -> int {
       const auto ended = interval_s_ ? run_with_tables(common, trace) : trace.run();
       if (const auto nothing = trace.why_nothing()) return trace.status_without(ended, *nothing);
-      auto rows = rows_of(trace, common.quiet);
+      auto rows = rows_of(trace);
       if (!rows) return trace.failed(rows.error());
       if (common.json)
         print(protocol::text_of(to_json(*rows)) + "\n");
       else if (interval_s_)
-        print_last_in_place(text_of(*rows, trace.keys()));
+        print_last_in_place(text_of(common, *rows, trace.keys()));
       else
-        print(text_of(*rows, trace.keys()));
+        print(text_of(common, *rows, trace.keys()));
       return trace.status_of(ended);
     };
     return with_trace(common, trace_, LiveTrace::Stream::none, count);
@@ -89,25 +89,26 @@ class CountingVerb : public TracingVerb {
     return trace.run({.go_on = go_on, .every_ms = static_cast<int>(every.count())});
   }
 
-  Result<ReadReply> rows_of(LiveTrace& trace, bool quiet) const {
-    auto rows = trace.read(quiet);
+  Result<ReadReply> rows_of(LiveTrace& trace) const {
+    auto rows = trace.read();
     if (rows) sort_rows(rows->rows, order_);
     return rows;
   }
 
   // False: nobody reads it any more.
   Result<bool> print_table(const CommonOptions& common, LiveTrace& trace, double after_s) const {
-    auto rows = rows_of(trace, true);
+    auto rows = rows_of(trace);
     if (!rows) return rows.error();
     if (common.json)
       print(protocol::text_of(to_json(*rows)) + "\n");
     else
-      print_in_place(fmt::format("after {:.1f} s:\n", after_s) + text_of(*rows, trace.keys()));
+      print_in_place(fmt::format("after {:.1f} s:\n", after_s) + text_of(common, *rows, trace.keys()));
     return std::fflush(stdout) == 0;
   }
 
-  std::string text_of(const ReadReply& reply, const std::vector<KeyView>& keys) const {
-    if (trace_.folded) return folded_text(reply);
+  std::string text_of(const CommonOptions& common, const ReadReply& reply,
+                      const std::vector<KeyView>& keys) const {
+    if (trace_.folded) return folded_text(reply, common.stack_format);
     return first_rows_text(titled(reply, keys), trace_.rows);
   }
 

@@ -113,7 +113,7 @@ class ShowGraph final : public TracingVerb {
   int sum_up(const CommonOptions& common) const {
     const auto trace_calls = [&](Backend&, LiveTrace& trace) -> int {
       const auto ended = trace.run();
-      auto read = trace.read(common.quiet);
+      auto read = trace.read();
       if (!read) return trace.failed(read.error());
       CallTree calls;
       calls.add(read->paths.value_or(std::vector<protocol::PathPart>{}), read->rows);

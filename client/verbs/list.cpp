@@ -83,10 +83,14 @@ class ListProbes final : public Verb {
   std::vector<std::string>* command() override { return &probes_.command; }
   int run(const CommonOptions& common) override {
     return with_backend(common, Backend::Needs::any_engine, [&](Backend& backend) -> int {
+      auto named = NamedDebugFiles::open(common.debug_paths);
+      if (!named) return fail(named.error());
+      debug_files_ = std::move(*named);
       // A command is never released, and ends with this process.
       auto target = choose_target(probes_);
       if (!target) return fail(target.error());
       auto reply = list(common, backend, target->part);
+      if (auto used = debug_files_.check_used(target->part); !used) return fail(used.error());
       if (!reply) return fail(reply.error());
       sort(reply->probes, sort_);
       show<ProbeListReply>(common, *reply,
@@ -98,26 +102,26 @@ class ListProbes final : public Verb {
 
  private:
   Result<ProbeListReply> list(const CommonOptions& common, Backend& backend,
-                              const protocol::TargetPart& target) const {
+                              const protocol::TargetPart& target) {
     std::optional<LateNote> note;
     if (!common.quiet) note.emplace("reading symbols and debug information...");
     return probes_.patterns.empty() ? list_all(backend, target) : list_chosen(backend, target);
   }
 
-  Result<ProbeListReply> list_chosen(Backend& backend, const protocol::TargetPart& target) const {
+  Result<ProbeListReply> list_chosen(Backend& backend, const protocol::TargetPart& target) {
     if (is_chosen(target) && !target.all)
-      return list_probes(backend, probes_.patterns, scope_of(probes_), target);
+      return list_probes(backend, probes_.patterns, scope_of(probes_), target, debug_files_);
     std::vector<std::string> patterns;
     for (const std::string& pattern : probes_.patterns)
       std::ranges::move(target.all ? with_mapped_objects(pattern) : with_objects_by_name(pattern),
                         std::back_inserter(patterns));
     if (patterns.size() == probes_.patterns.size())
-      return list_probes(backend, patterns, scope_of(probes_), target);
+      return list_probes(backend, patterns, scope_of(probes_), target, debug_files_);
     auto found = list_any(backend, target, patterns);
     return found ? found : none_of(patterns.size(), found.error());
   }
 
-  Result<ProbeListReply> list_all(Backend& backend, const protocol::TargetPart& target) const {
+  Result<ProbeListReply> list_all(Backend& backend, const protocol::TargetPart& target) {
     if (target.all || !is_chosen(target))
       return Error{
           Code::invalid,
@@ -128,11 +132,11 @@ class ListProbes final : public Verb {
 
   // Fails if none of the patterns matches anything.
   Result<ProbeListReply> list_any(Backend& backend, const protocol::TargetPart& target,
-                                  const std::vector<std::string>& patterns) const {
+                                  const std::vector<std::string>& patterns) {
     ProbeListReply all;
     std::optional<Error> none;
     for (const std::string& pattern : patterns) {
-      auto found = list_probes(backend, {pattern}, scope_of(probes_), target);
+      auto found = list_probes(backend, {pattern}, scope_of(probes_), target, debug_files_);
       if (found)
         add_to(all, std::move(*found));
       else if (!is_no_match(found.error()))
@@ -147,6 +151,7 @@ class ListProbes final : public Verb {
   ProbeOptions probes_;
   size_t rows_ = SIZE_MAX;
   std::string sort_;
+  NamedDebugFiles debug_files_;
 };
 
 }  // namespace

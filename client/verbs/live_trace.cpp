@@ -35,6 +35,9 @@ Error with_needs(Error error, const std::string& needs) {
 }  // namespace
 
 Status LiveTrace::begin(Stream stream) {
+  auto named = NamedDebugFiles::open(common_.debug_paths);
+  if (!named) return named.error();
+  debug_files_ = std::move(*named);
   auto created = backend_.call(SessionCreate{.budget = options_.budget});
   if (!created) return created.error();
   session_ = created->name;
@@ -42,7 +45,10 @@ Status LiveTrace::begin(Stream stream) {
   if (auto proven = proofs_->prove(processes_of(target_.part)); !proven) return proven;
   if (auto held = hold_targets(); !held) return held;
   if (auto chosen = choose_variant(); !chosen) return with_needs(chosen.error(), options_.needs);
-  if (auto staged = stage_all(); !staged) return with_needs(staged.error(), options_.needs);
+  const auto staged = stage_all();
+  // If nothing was found, the wrong file may be the reason.
+  if (auto used = debug_files_.check_used(target_.part); !used) return used;
+  if (!staged) return with_needs(staged.error(), options_.needs);
   if (stream != Stream::none)
     if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
         !subscribed)
@@ -91,7 +97,8 @@ bool LiveTrace::others_can_come() const {
 // Of several variants one must be known to fit: another can give wrong results, not just none.
 Status LiveTrace::choose_variant() {
   for (const TraceVariant& variant : options_.variants) {
-    auto listed = list_probes(backend_, {variant.probe}, scope_of(options_.probes), target_.part);
+    auto listed = list_probes(backend_, {variant.probe}, scope_of(options_.probes), target_.part,
+                              debug_files_);
     if (!listed) return listed.error();
     if (listed->probes.empty())
       return Error{
@@ -167,14 +174,16 @@ Result<StageReply> LiveTrace::stage_ahead(StageSet& request) {
 }
 
 Result<StageReply> LiveTrace::send(StageSet& request) {
-  const auto opened = open_files(request);
+  auto opened = open_files(request);
   request.files = opened.paths;
+  request.debug_files.clear();
+  debug_files_.add_to(request, opened);
   return backend_.call_with(request, opened.descriptors());
 }
 
 Status LiveTrace::stage(const TraceOptions& setting) {
   auto patterns = with_objects_of_all(backend_, setting.probes.patterns, scope_of(setting.probes),
-                                      target_.part);
+                                      target_.part, debug_files_);
   if (!patterns) return patterns.error();
   StageSet request{.session = session_,
                    .patterns = std::move(*patterns),
@@ -273,12 +282,12 @@ Status LiveTrace::switch_off() {
   return ok();
 }
 
-Result<ReadReply> LiveTrace::read(bool quiet) {
+Result<ReadReply> LiveTrace::read() {
   auto rows = backend_.call(SessionRead{.session = session_});
   if (!rows) return rows;
   name_types(*rows, keys());
   add_demangled(rows->rows);
-  DebugFiles(quiet).complete(*rows);
+  DebugFiles(common_).complete(*rows);
   return rows;
 }
 

@@ -14,6 +14,7 @@
 #include "client/connection/proofs.h"
 #include "client/connection/wait.h"
 #include "client/recording/recorded_file.h"
+#include "client/target/named_debug_files.h"
 #include "client/target/target.h"
 #include "client/verbs/trace_options.h"
 #include "daemon/process/process.h"
@@ -54,8 +55,8 @@ class LiveTrace {
 
   // Disarms all probes; the results can still be read.
   Status switch_off();
-  // The rows, with names of code and of keys. `quiet`: downloads show no progress.
-  Result<protocol::ReadReply> read(bool quiet);
+  // The rows, with names of code and of keys.
+  Result<protocol::ReadReply> read();
   // Reports why it has ended, unless successfully, and what ran before it was armed; returns the exit status. Of a command that has been started it
   // is the command's own, even if tracing has failed.
   int status_of(const Result<Ended>& ended);
@@ -90,6 +91,7 @@ class LiveTrace {
   ChosenTarget target_;
   Waiter waiter_;
   RecordedFile* file_;
+  NamedDebugFiles debug_files_;
   std::vector<Process> processes_;
   std::string session_;
   std::vector<const TraceOptions*> staged_;

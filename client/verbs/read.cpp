@@ -25,7 +25,7 @@ class ReadSession final : public SessionVerb {
       if (!rows) return fail(rows.error());
       add_demangled(rows->rows);
       if (!common.json) sort_rows(rows->rows, RowOrder::total);
-      DebugFiles(common.quiet).complete(*rows);
+      DebugFiles(common).complete(*rows);
       show<ReadReply>(common, *rows, [&](const ReadReply& reply) {
         const bool timings = common.verbose && reply.phases_us && reply.skew_ns;
         return rows_text(reply) + (timings ? figures_text(*reply.phases_us, *reply.skew_ns) : "");

@@ -97,13 +97,18 @@ class SetInDraft final : public EditDraft {
  protected:
   int stage(const CommonOptions& common, const TargetPart& target) override {
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
-      auto patterns = with_objects_of_all(backend, probes_.patterns, scope_of(probes_), target);
+      auto named = NamedDebugFiles::open(common.debug_paths);
+      if (!named) return fail(named.error());
+      auto patterns =
+          with_objects_of_all(backend, probes_.patterns, scope_of(probes_), target, *named);
       if (!patterns) return fail(patterns.error());
       StageSet request = this->request(target);
       request.patterns = std::move(*patterns);
       if (auto added = add_provider_types(types_, request); !added) return fail(added.error());
-      const auto opened = open_files(request);
+      auto opened = open_files(request);
       request.files = opened.paths;
+      named->add_to(request, opened);
+      if (auto used = named->check_used(target); !used) return fail(used.error());
       Proofs proofs(backend, session());
       if (auto proven = proofs.prove(processes_of(target)); !proven) return fail(proven.error());
       auto staged = backend.call_with(request, opened.descriptors());

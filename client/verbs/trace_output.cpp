@@ -69,8 +69,7 @@ int print_events(const CommonOptions& common, const TraceOptions& options) {
     if (!common.quiet) print_error(printer.summary());
     print(printer.folded().text());
     print(printer.deepest().text(options.rows));
-    if (auto rows = trace.read(common.quiet))
-      print_rows(common, trace.keys(), options.rows, std::move(*rows));
+    if (auto rows = trace.read()) print_rows(common, trace.keys(), options.rows, std::move(*rows));
     return trace.status_of(ended);
   });
 }

@@ -19,7 +19,7 @@ import support
 
 MAN = support.ROOT / 'docs/man'
 COMMON = {'-h', '--help', '--version', '--socket', '--embedded', '--json', '-q', '--quiet', '-v',
-          '--verbose', '--host', '--end-with-input'}
+          '--verbose', '--host', '--end-with-input', '--debuginfo', '--stack-format'}
 TARGET = {'-p', '--pid', '-x', '--executable', '-a', '--all', '-f', '--follow', '--first-child',
           '-u', '--unit', '--cgroup', '--global', '--local'}
 
