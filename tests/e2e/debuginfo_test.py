@@ -6,10 +6,12 @@ import json
 import os
 import pathlib
 import re
+import signal
 import socket
 import subprocess
 import tempfile
 
+import service_manager
 import support
 from support import target
 from users import DENIED, WithUsers
@@ -132,6 +134,35 @@ class Debuginfo(WithProgram):
         message = client.receive()['error']['message']
         for said in wrong, build_id_of(wrong), path, build_id_of(path):
             self.assertIn(said, message)
+
+
+    def test_recordings_are_shown_with_it(self):
+        file = f'{self.folder}/out.tct'
+        self.traced(self.bare, 'record', 'u:libc.so*:fflush', '--do', 'stack', '-o', file)
+        main = r'main\+0x[0-9a-f]+ \(bare\) stacks\.h:\d+'
+        self.assertNotRegex(support.run('show', file).stdout, main)
+        self.assertRegex(support.run('show', file, '--debuginfo', self.debug).stdout, main)
+        self.assertIn(f'{build_id_of(self.bare)}+0x', support.run('show', file, '--stack-format', 'build-id').stdout)
+
+    def test_a_saved_session_has_it_after_a_restart(self):
+        service = service_manager.Service('--sessions', str(self.folder))
+        self.addCleanup(service.end)
+        service.start()
+        program = support.Program(self.bare, '3', '1')
+        self.addCleanup(program.end)
+        chosen = '-p', str(program.pid), '--do', 'count by arg.n'
+        service.json('session', 'new', 's', '--saved')
+        service.json('stage', 's', 'set', 'u::leaf', *chosen, '--debuginfo', self.debug)
+        service.json('commit', 's')
+        os.unlink(self.debug)  # the daemon has it open
+        service.finish(signal.SIGKILL)
+        service.forget_what_is_armed()  # the next one has to find the function again
+        service.start()
+        self.assertEqual(service.json('session', 'show', 's')['not_resumed'], [])
+        program.send('go')
+        program.result()
+        rows = service.json('read', 's')['rows']
+        self.assertEqual(sorted((row['by']['arg.n'], row['count']) for row in rows), [(1, 1), (2, 1), (3, 1)])
 
 
 @support.needs_root
