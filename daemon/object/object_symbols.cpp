@@ -15,6 +15,19 @@ Result<std::shared_ptr<ObjectSymbols>> ObjectSymbols::open(int fd, const std::st
   return std::shared_ptr<ObjectSymbols>{new ObjectSymbols(std::move(*elf), std::move(*image))};
 }
 
+namespace {
+
+// By debug information alone, for files without the symbol. The part of a function that a compiler has moved away can
+// be before its entry, and has no offset: it is not named.
+void set_offset(Frame& frame, std::optional<uint64_t> entry) {
+  if (entry && *entry <= frame.offset)
+    frame.function_offset = frame.offset - *entry;
+  else
+    frame.function.clear();
+}
+
+}  // namespace
+
 ObjectSymbols::ObjectSymbols(ElfFile elf, ElfImage image)
     : elf_(std::move(elf)), image_(std::make_shared<const ElfImage>(std::move(image))) {}
 
@@ -55,6 +68,7 @@ std::vector<Frame> ObjectSymbols::look_up(uint64_t address, uint64_t instruction
     if (place.inlined || frame.function.empty()) {
       frame.function = place.function;
       frame.function_offset = 0;
+      if (!place.inlined) set_offset(frame, place.entry);
     }
     frames.push_back(std::move(frame));
   }

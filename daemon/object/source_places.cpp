@@ -103,6 +103,12 @@ bool get_files(UnitEntries& unit, Dwarf_Files*& files, size_t& count) {
          ::dwarf_getsrcfiles(&unit.lines, &files, &count) == 0;
 }
 
+std::optional<uint64_t> entry_of(Die function, uint64_t base) {
+  Dwarf_Addr entry = 0;
+  if (::dwarf_entrypc(&function, &entry) != 0) return std::nullopt;
+  return base + entry;
+}
+
 // The line in which an inlined function was called.
 Line call_of(UnitEntries unit, const Die& inlined) {
   Dwarf_Files* files = nullptr;
@@ -127,7 +133,10 @@ std::vector<SourcePlace> source_places(DebugInfo& debug_info, uint64_t address) 
   for (const Die& function : around) {
     const bool inlined = dwarf::tag_of(function) == DW_TAG_inlined_subroutine;
     places.push_back({function_name(function), line.file, line.number, inlined});
-    if (!inlined) break;
+    if (!inlined) {
+      places.back().entry = entry_of(function, base);
+      break;
+    }
     line = call_of(*unit, function);
   }
   if (places.empty() && line.number) places.push_back({"", line.file, line.number, false});

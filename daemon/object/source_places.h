@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct SourcePlace {
   std::string file;
   unsigned line = 0;     // 0 if not known
   bool inlined = false;  // into the next place
+  // Where the function begins, in the file's own address space; unless inlined.
+  std::optional<uint64_t> entry = {};
 
   bool operator==(const SourcePlace&) const = default;
 };

@@ -100,6 +100,16 @@ class Debuginfo(WithProgram):
                 self.assertRegex(said, r'deep\+0x[0-9a-f]+ \(bare\) stacks\.h:\d+')
                 self.assertRegex(said, r'middle \(bare\) stacks\.h:\d+ \[inlined\]')
 
+    def test_frames_are_those_of_the_program_with_symbols(self):
+        words = 'trace', 'u::leaf', '--do', 'limit(1), stack'
+        frames = lambda said: re.findall(r'^ {8}(\S.*)$', said.replace('(bare)', '(stacks)'), re.M)
+        [wanted, found] = [frames(self.traced(path, *words, *more)[0])
+                           for path, *more in ((target('stacks'),), (self.bare, '--debuginfo', self.debug))]
+        self.assertTrue([frame for frame in wanted if frame.startswith('main+0x')])
+        # The entry of the program has no debug information.
+        self.assertEqual([frame for frame in found if '[inlined]' in frame or '.h:' in frame],
+                         [frame for frame in wanted if '[inlined]' in frame or '.h:' in frame])
+
     def test_rows_have_the_names(self):
         said, _ = self.traced(self.bare, 'count', 'u::leaf', '--folded', '--debuginfo', self.debug)
         self.assertRegex(said, 'main;work;outer;middle;deep;leaf 3')
