@@ -102,7 +102,8 @@ class CountingVerb : public TracingVerb {
     if (common.json)
       print(protocol::text_of(to_json(*rows)) + "\n");
     else
-      print_in_place(fmt::format("after {:.1f} s:\n", after_s) + text_of(common, *rows, trace.keys()));
+      print_in_place(fmt::format("after {:.1f} s:\n", after_s) +
+                     text_of(common, *rows, trace.keys()));
     return std::fflush(stdout) == 0;
   }
 
