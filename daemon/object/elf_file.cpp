@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <tuple>
 #include <unordered_map>
 
@@ -16,6 +17,7 @@
 #include "daemon/object/debug_files.h"
 #include "daemon/object/elf_image.h"
 #include "daemon/object/go_functions.h"
+#include "daemon/object/unwind_ranges.h"
 
 namespace tracectl {
 namespace {
@@ -59,7 +61,7 @@ struct ElfFile::Impl {
     std::vector<Function> all = {};
   };
   void add_symbols(const ElfImage& from, uint32_t table_type, bool exported, Symbols& to) const;
-  std::vector<Function> read_symbols(unsigned char type) const;
+  std::vector<Function> read_symbols(unsigned char type, const UnwindRanges* ranges) const;
   void add_go_functions(const std::vector<GoFunction>& from, std::vector<Function>& to) const;
   void add_variables(const ElfImage& from, uint32_t table_type,
                      std::vector<AddressRange>& to) const;
@@ -218,11 +220,31 @@ void ElfFile::Impl::add_symbols(const ElfImage& from, uint32_t table_type, bool 
   });
 }
 
-std::vector<Function> ElfFile::Impl::read_symbols(unsigned char type) const {
+namespace {
+
+// Anybody can write a file with any build id, so the symbols of one that a user names must be functions by the traced
+// file's own table: a probe within an instruction would damage the program.
+void keep_functions_of(const UnwindRanges& ranges, std::vector<Function>& all) {
+  std::erase_if(all, [&](Function& function) {
+    const auto range = ranges.range_at(function.address);
+    if (!range || range->address != function.address) return true;
+    function.size = range->size;
+    return false;
+  });
+}
+
+}  // namespace
+
+// `ranges`: of the file's own unwind table, if a user has named the file with its symbols.
+std::vector<Function> ElfFile::Impl::read_symbols(unsigned char type,
+                                                  const UnwindRanges* ranges) const {
   Symbols symbols{type};
   add_symbols(image, SHT_DYNSYM, true, symbols);
   add_symbols(image, SHT_SYMTAB, false, symbols);
-  for (const ElfImage& extra : debug_files()) add_symbols(extra, SHT_SYMTAB, false, symbols);
+  Symbols separate{type};
+  for (const ElfImage& extra : debug_files()) add_symbols(extra, SHT_SYMTAB, false, separate);
+  if (ranges) keep_functions_of(*ranges, separate.all);
+  std::ranges::move(separate.all, std::back_inserter(symbols.all));
   auto all = std::move(symbols.all);
   // The same symbol in several tables becomes one, which is exported if one of them is.
   std::sort(all.begin(), all.end(), [](const Function& a, const Function& b) {
@@ -255,9 +277,15 @@ void ElfFile::Impl::add_go_functions(const std::vector<GoFunction>& from,
   std::ranges::inplace_merge(to, to.begin() + known, by_address);
 }
 
+std::vector<Function> ElfFile::read_symbols(unsigned char type) const {
+  if (!impl_->named) return impl_->read_symbols(type, nullptr);
+  const UnwindRanges ranges(*this);
+  return impl_->read_symbols(type, &ranges);
+}
+
 const std::vector<Function>& ElfFile::functions() const {
   if (impl_->functions) return *impl_->functions;
-  impl_->functions = impl_->read_symbols(STT_FUNC);
+  impl_->functions = read_symbols(STT_FUNC);
   if (const auto* go = go_functions(); go && *go) impl_->add_go_functions(**go, *impl_->functions);
   return *impl_->functions;
 }
@@ -269,7 +297,7 @@ const Result<std::vector<GoFunction>>* ElfFile::go_functions() const {
 }
 
 const std::vector<Function>& ElfFile::indirect_functions() const {
-  if (!impl_->indirect_functions) impl_->indirect_functions = impl_->read_symbols(STT_GNU_IFUNC);
+  if (!impl_->indirect_functions) impl_->indirect_functions = read_symbols(STT_GNU_IFUNC);
   return *impl_->indirect_functions;
 }
 

@@ -75,9 +75,10 @@ class ElfFile {
   // Reads up to `size` bytes, fewer at the file's end; at least one.
   Result<std::vector<uint8_t>> read_at_most(uint64_t offset, uint64_t size) const;
 
-  // All functions of .symtab, .dynsym, the separate debug file (by build id, by debug link) and
-  // .gnu_debugdata; and of Go's own table, if a Go program has no symbols; sorted by address, then
-  // name. Empty for a file without symbols.
+  // All functions of .symtab, .dynsym, the separate debug file (the one that is named, or by build id, by debug link)
+  // and .gnu_debugdata; and of Go's own table, if a Go program has no symbols; sorted by address, then
+  // name. Empty for a file without symbols. Of a debug file that is named only functions by the file's own unwind table,
+  // with the size that it says.
   const std::vector<Function>& functions() const;
   // Of the same tables, those that choose an implementation when the file is loaded (ifuncs.h): the address is that of
   // the resolver.
@@ -111,6 +112,7 @@ class ElfFile {
  private:
   struct Impl;
   explicit ElfFile(std::unique_ptr<Impl> impl);
+  std::vector<Function> read_symbols(unsigned char type) const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -81,6 +81,22 @@ class Debuginfo(WithProgram):
         self.check_list('--debuginfo', self.debug)
         self.assertEqual(self.listed(f'uprobe:{self.bare}:deep').returncode, 5)  # it was for that request
 
+    def test_a_file_names_no_function_where_the_program_has_none(self):
+        """Its symbols may be anybody's: a probe within an instruction would damage the program."""
+        address, size = symbols_of(target('stacks'))['deep']
+        text = int(re.search(r' \.text +PROGBITS +([0-9a-f]+)', output('readelf', '-SW', target('stacks')))[1], 16)
+        output('objcopy', '--add-symbol', f'shifted=.text:{address - text + 1:#x},function',
+               '--add-symbol', f'behind=.text:{address - text + size:#x},function', target('stacks'),
+               f'{self.folder}/forged')
+        self.assertIn('shifted', output('nm', f'{self.folder}/forged'))
+        self.check_list('--debuginfo', f'{self.folder}/forged')
+        done = self.listed('--debuginfo', f'{self.folder}/forged', f'uprobe:{self.bare}:shifted')
+        self.assertEqual(done.returncode, 5, done.stdout)
+        all_of_it = json.loads(self.listed('--debuginfo', f'{self.folder}/forged', f'uprobe:{self.bare}:*').stdout)
+        names = {probe['probe'].rpartition(':')[2] for probe in all_of_it['probes']}
+        self.assertIn('deep', names)
+        self.assertNotIn('shifted', names)
+
     def test_an_unstripped_build_does_so_too(self):
         self.check_list('--debuginfo', target('stacks'))
 
