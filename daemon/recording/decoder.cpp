@@ -77,7 +77,8 @@ bool EventDecoder::read_event(uint64_t head, ByteReader& from, Event& event) {
   event.tid = thread_->tid;
   if (event.comm != thread_->comm) event.comm = thread_->comm;
   if (event.source != source_) event.source = source_;
-  return read_parts(head, from, event) && read_arguments(head, from, event);
+  return read_parts(head, from, event) && read_arguments(head, from, event) &&
+         (!(head & kHasResultText) || read_result_text(from, event));
 }
 
 bool EventDecoder::read_parts(uint64_t head, ByteReader& from, Event& event) {
@@ -88,7 +89,7 @@ bool EventDecoder::read_parts(uint64_t head, ByteReader& from, Event& event) {
     event.call = CallMark{static_cast<uint32_t>(last_.call), static_cast<uint32_t>(last_.depth)};
   }
   if (head & kHasDuration) event.duration_ns = from.varint();
-  if (head & kHasResult && !read_result(from, event)) return false;
+  if (head & kHasResult) read_result(from, event);
   if (head & kHasStack) {
     event.stack = tables_.stack(from.varint());
     if (!event.stack) return false;
@@ -101,18 +102,17 @@ bool EventDecoder::read_parts(uint64_t head, ByteReader& from, Event& event) {
   return !from.failed();
 }
 
-bool EventDecoder::read_result(ByteReader& from, Event& event) {
-  const auto recorded = static_cast<uint64_t>(unzigzag(from.varint()));
+void EventDecoder::read_result(ByteReader& from, Event& event) {
+  const auto bits = static_cast<uint64_t>(unzigzag(from.varint()));
   const auto& type = source_->result;
-  if (type && type->is_string) {
-    const std::string* text = tables_.text(recorded);
-    if (!text) return false;
-    event.retval = event.strings.size();
-    event.strings.push_back(*text);
-  } else if (!type || is_readable(*type)) {
-    event.retval = recorded;
-  }
-  return true;
+  if (!type || (is_readable(*type) && !type->is_string)) event.retval = bits;
+}
+
+bool EventDecoder::read_result_text(ByteReader& from, Event& event) {
+  if (!source_->result || !source_->result->is_string) return false;
+  event.retval = event.strings.size();
+  event.strings.emplace_back(from.text());
+  return !from.failed();
 }
 
 bool EventDecoder::read_arguments(uint64_t head, ByteReader& from, Event& event) {

@@ -106,7 +106,8 @@ class EventDecoder {
  private:
   bool read_event(uint64_t head, ByteReader& from, Event& event);
   bool read_parts(uint64_t head, ByteReader& from, Event& event);
-  bool read_result(ByteReader& from, Event& event);
+  void read_result(ByteReader& from, Event& event);
+  bool read_result_text(ByteReader& from, Event& event);
   bool read_arguments(uint64_t head, ByteReader& from, Event& event);
   bool read_argument(ByteReader& from, const Argument& type, uint64_t& last, Event& event);
   bool read_lost(ByteReader& from, Lost& lost);

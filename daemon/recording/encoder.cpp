@@ -39,12 +39,17 @@ std::string_view text_at(const Event& event, uint64_t index) {
   return index < event.strings.size() ? std::string_view(event.strings[index]) : "";
 }
 
+bool has_result_text(const Event& event) {
+  return event.retval && event.source->result && event.source->result->is_string;
+}
+
 size_t most_bytes_of(const Event& event) {
   const size_t count = count_of(event);
   size_t bytes = (kMostMembers + count) * kMostVarintBytes;
   if (event.strings.empty()) return bytes;
   for (size_t i = 0; i < count; ++i)
     if (event.args[i] && is_text(event, i)) bytes += text_at(event, *event.args[i]).size();
+  if (has_result_text(event)) bytes += text_at(event, *event.retval).size();
   return bytes;
 }
 
@@ -62,7 +67,7 @@ uint64_t bits_of_parts(const Event& event) {
   if (event.duration_ns) head |= kHasDuration;
   if (event.stack) head |= kHasStack;
   if (!event.tag.empty()) head |= kHasTag;
-  if (event.retval) head |= kHasResult;
+  if (event.retval) head |= has_result_text(event) ? kHasResultText : kHasResult;
   return head;
 }
 
@@ -181,12 +186,6 @@ uint64_t Encoder::new_source(Open& open, const std::shared_ptr<const EventSource
 
 // ---- records ----
 
-uint64_t Encoder::recorded_result(const Event& event) {
-  const auto& type = event.source->result;
-  if (!type || !type->is_string) return *event.retval;
-  return definitions_.text(std::string(text_at(event, *event.retval)));
-}
-
 PlaceWriter Encoder::write(PlaceWriter to, const Event& event, Open& open) {
   LastValues& last = open.last;
   const size_t count = count_of(event);
@@ -197,12 +196,14 @@ PlaceWriter Encoder::write(PlaceWriter to, const Event& event, Open& open) {
   to = write_head(to, head, event.ts_ns, usual, last);
   if (event.call) to = write_call(to, *event.call, last);
   if (event.duration_ns) to.varint(*event.duration_ns);
-  if (event.retval) to.varint(zigzag(static_cast<int64_t>(recorded_result(event))));
+  if (head & kHasResult) to.varint(zigzag(static_cast<int64_t>(*event.retval)));
   if (event.stack) to.varint(definitions_.stack(*event.stack));
   if (head & kHasTag) to.varint(definitions_.text(event.tag));
   if (missing) to.varint(missing);
   if (head & kHasCount) to.varint(count);
-  return write_arguments(to, event, last.arguments.of(last.source, count));
+  to = write_arguments(to, event, last.arguments.of(last.source, count));
+  if (head & kHasResultText) to.text(text_at(event, *event.retval));
+  return to;
 }
 
 PlaceWriter Encoder::write(PlaceWriter to, const PlainHit& hit, Open& open) {

@@ -142,7 +142,6 @@ class Encoder {
   void add_lost(const Lost& lost);
   void added(Open& open, uint64_t ts_ns, PlaceWriter record);
   // Returns the end of the record that begins at `to`.
-  uint64_t recorded_result(const Event& event);
   PlaceWriter write(PlaceWriter to, const Event& event, Open& open);
   PlaceWriter write(PlaceWriter to, const PlainHit& hit, Open& open);
 

@@ -90,7 +90,7 @@ enum class RecordedPlace : uint8_t {
   readable = 0,
   unreadable = 1,
   nothing = 2,
-  as_text = 3,  // a struct that a function returns: the result in an event is the number of a text
+  as_text = 3,  // a struct that a function returns: the result in an event is a text
 };
 
 enum class RecordKind : uint8_t { hit = 0, returned = 1, unwound = 2, latency = 3, lost = 4 };
@@ -107,7 +107,8 @@ enum RecordBit : uint64_t {
   kHasTag = 1 << 9,
   kHasMissing = 1 << 10,  // arguments that could not be read
   kHasResult = 1 << 11,
-  kHasCount = 1 << 12,  // of arguments, which differs from its source's
+  kHasCount = 1 << 12,       // of arguments, which differs from its source's
+  kHasResultText = 1 << 13,  // at the record's end
 };
 
 inline constexpr size_t kMostArguments = 64;
