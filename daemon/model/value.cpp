@@ -11,6 +11,7 @@ namespace tracectl {
 namespace {
 
 constexpr unsigned kWordBits = 64;
+constexpr size_t kMostMemberBytes = 1024;  // of a struct's text: names are as long as a file says
 
 uint64_t bits_of(const Member& member, const ResultRegisters& registers) {
   const unsigned above = kWordBits - member.bit_count - member.first_bit % kWordBits;
@@ -58,9 +59,11 @@ std::string value_text(const Argument& argument, const Value& value) {
 std::string members_text(const Members& members, const ResultRegisters& registers) {
   std::string text;
   for (const Member& member : members) {
+    if (text.size() > kMostMemberBytes) break;
     const Value value = is_within(member) ? Value(bits_of(member, registers)) : std::nullopt;
     text += (text.empty() ? "" : ", ") + member.name + " = " + value_text(member.type, value);
   }
+  if (text.size() > kMostMemberBytes) text = text.substr(0, kMostMemberBytes) + "...";
   return "{" + text + "}";
 }
 

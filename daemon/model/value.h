@@ -16,7 +16,8 @@ std::string value_text(const Argument& argument, const Value& value);
 // The registers of a function's result: kResult and kSecondResult.
 using ResultRegisters = std::array<uint64_t, 2>;
 
-// A struct in registers: {a = 1, b = 2}. "?" for a member that is in none of them.
+// A struct in registers: {a = 1, b = 2}. "?" for a member that is in none of them; at most some
+// 1,000 bytes, with "..." for the rest.
 std::string members_text(const Members& members, const ResultRegisters& registers);
 
 }  // namespace tracectl

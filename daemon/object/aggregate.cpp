@@ -7,6 +7,7 @@
 // `unknown`.
 #include <algorithm>
 #include <array>
+#include <climits>
 
 #include "daemon/object/parameter_type.h"
 
@@ -78,12 +79,12 @@ class Classifier {
 
   // What is within a union overlaps, so that nothing says which of it holds.
   void list_union(const std::string& name) {
-    list({name, std::nullopt, 0, 0});
+    list({name.empty() ? "union" : name, std::nullopt, 0, 0});
     ++unions_;
   }
 
   void list(AggregateMember member) {
-    if (listed_ && unions_ == 0 && listed_->size() < kMostInRegisters)
+    if (listed_ && unions_ == 0 && listed_->size() < kMostInRegisters * CHAR_BIT)
       listed_->push_back(std::move(member));
   }
 

@@ -14,7 +14,7 @@ namespace {
 // Answers beyond these limits are invalid.
 constexpr size_t kMostTextBytes = 16 << 10;
 constexpr size_t kMostArguments = 64;    // of one probe
-constexpr size_t kMostMembers = 16;      // of a struct in registers
+constexpr size_t kMostMembers = 128;     // of a struct in registers: one for each of their bits
 constexpr uint64_t kFarthest = 1 << 20;  // bytes from a function's start, or on the stack
 constexpr unsigned kMostWords = 254;
 constexpr uint8_t kConditions = 16, kLongestInstruction = 15;

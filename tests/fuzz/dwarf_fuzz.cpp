@@ -193,7 +193,7 @@ void check(const Argument& argument) {
 
 void check_members(const Argument& result) {
   if (!result.members) return;
-  must(result.members->size() <= 16);
+  must(result.members->size() <= 128);
   for (const Member& one : *result.members) {
     must(is_name(one.name));
     if (!is_readable(one.type)) continue;
