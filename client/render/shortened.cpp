@@ -14,7 +14,8 @@ bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0)
 // Where a list of template arguments begins, at or after `from`: not in `operator<`.
 size_t template_after(const std::string& text, size_t from) {
   for (size_t open = text.find('<', from); open != text.npos; open = text.find('<', open + 1))
-    if (open > 0 && text[open - 1] != '<' && !text.substr(0, open).ends_with("operator"))
+    if (open > 0 && text[open - 1] != '<' &&
+        !std::string_view(text).substr(0, open).ends_with("operator"))
       return open;
   return text.npos;
 }

@@ -93,15 +93,26 @@ std::vector<NamedDebugFiles::File> NamedDebugFiles::belonging_to(const OpenedFil
   return found;
 }
 
+namespace {
+
+// Whether other processes, or files that are loaded later, can belong to the target.
+bool may_map_more(const protocol::TargetPart& target) {
+  return target.all || !target.executables.empty() || !target.units.empty() ||
+         !target.cgroups.empty() || !target.will_map.empty();
+}
+
+}  // namespace
+
 Status NamedDebugFiles::check_used(const protocol::TargetPart& target) {
   const auto is_seen = [&](const File& file) {
     return std::ranges::any_of(seen_,
                                [&](const auto& seen) { return seen.second == file.build_id; });
   };
-  if (seen_.empty() || std::ranges::all_of(files_, is_seen)) return ok();
-  if (target.all) return ok();  // whatever maps it later
+  if (seen_.empty() || std::ranges::all_of(files_, is_seen) || may_map_more(target)) return ok();
   const auto looked_into = seen_;
-  note(open_files({kAllMapped}, target));
+  const auto mapped = open_files({kAllMapped}, target);
+  if (mapped.files.size() == OpenedFiles::kMost) return ok();  // there may be more
+  note(mapped);
   const auto unused = std::ranges::find_if_not(files_, is_seen);
   if (unused == files_.end()) return ok();
   const auto& [path, build_id] = *looked_into.begin();

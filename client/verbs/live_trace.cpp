@@ -47,7 +47,8 @@ Status LiveTrace::begin(Stream stream) {
   if (auto chosen = choose_variant(); !chosen) return with_needs(chosen.error(), options_.needs);
   const auto staged = stage_all();
   // If nothing was found, the wrong file may be the reason.
-  if (auto used = debug_files_.check_used(target_.part); !used) return used;
+  if (staged || staged.error().code == Code::not_found)
+    if (auto used = debug_files_.check_used(target_.part); !used) return used;
   if (!staged) return with_needs(staged.error(), options_.needs);
   if (stream != Stream::none)
     if (auto subscribed = backend_.call(SessionSubscribe{session_, stream == Stream::described});
@@ -287,7 +288,8 @@ Result<ReadReply> LiveTrace::read() {
   if (!rows) return rows;
   name_types(*rows, keys());
   add_demangled(rows->rows);
-  DebugFiles(common_).complete(*rows);
+  if (!names_) names_.emplace(common_);
+  names_->complete(*rows);
   return rows;
 }
 

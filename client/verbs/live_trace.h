@@ -14,6 +14,7 @@
 #include "client/connection/proofs.h"
 #include "client/connection/wait.h"
 #include "client/recording/recorded_file.h"
+#include "client/target/debug_files.h"
 #include "client/target/named_debug_files.h"
 #include "client/target/target.h"
 #include "client/verbs/trace_options.h"
@@ -103,6 +104,7 @@ class LiveTrace {
   std::optional<Growth> growth_;
   std::optional<BudgetWatch> budget_;
   std::optional<Proofs> proofs_;  // set once there is a session
+  std::optional<DebugFiles> names_;
 };
 
 // Begins a trace and runs `body` with it, unless the trace is only a dry run; returns the exit status.

@@ -72,7 +72,9 @@ Status GivenFiles::add(Fd fd, const std::string& path, const std::string& debug_
   if (auto good = check_readable(fd, path); !good) return good;
   auto identity = FileIdentity::of(fd.get());
   if (!identity) return identity.error();
+  // What is named last counts.
   std::erase_if(files_, [&](const File& file) {
+    if (!debug_of.empty() && file.debug_of == debug_of) return true;
     return file.path == path && file.debug_of.empty() == debug_of.empty();
   });
   if (files_.size() == kMost)

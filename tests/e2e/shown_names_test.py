@@ -85,7 +85,7 @@ class ShownNames(support.DaemonTest):
         self.daemon.run('commit', 's')
         program.send('go')
         program.result()
-        top = json.loads(self.daemon.run('--json', 'top', '-n', '1', '--interval', '10ms').stdout)
+        top = json.loads(self.daemon.run('--json', 'top', '--iterations', '1', '--interval', '10ms').stdout)
         info = self.daemon.json('info', 'shop::*')
         read = self.daemon.json('read', 's')
         for of, rows in (('top', top['rows']), ('info', info['settings']), ('read', read['rows'])):
