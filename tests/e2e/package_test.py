@@ -126,15 +126,17 @@ class Contents(unittest.TestCase):
             self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ['opt'])
 
 
+# How bash would complete the last word; $0 is the file with the completion.
+IN_BASH = ('. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tracectl; '
+           'printf "%s\\n" "${COMPREPLY[@]}"')
+
+
 class Completions(unittest.TestCase):
     FILE = support.ROOT / 'packaging/completions'
     PATH = {**os.environ, 'PATH': f'{support.BUILD}:{os.environ["PATH"]}'}
 
     def in_bash(self, *words):
-        """How bash would complete the last word."""
-        script = ('. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tracectl; '
-                  'printf "%s\\n" "${COMPREPLY[@]}"')
-        return set(output_of('bash', '-c', script, self.FILE / 'tracectl', 'tracectl', *words,
+        return set(output_of('bash', '-c', IN_BASH, self.FILE / 'tracectl', 'tracectl', *words,
                              env=self.PATH).split())
 
     def in_zsh(self, *words):
@@ -156,6 +158,22 @@ class Completions(unittest.TestCase):
             listed = re.findall(r'^  (-\S+)', help_of() + help_of(*words), re.M)
             known = {option for names in listed for option in names.split(',')}
             self.assertEqual(complete(*words, '-'), known)
+
+    def check_names(self, complete):
+        daemon = support.Daemon()
+        self.addCleanup(daemon.end)
+        for name in 'first', 'second':
+            daemon.json('session', 'new', name)
+        of_daemon = '--socket', daemon.socket
+        for words in ('watch',), ('stage',), ('commit',), ('session', 'show'), ('session', 'delete'):
+            self.assertEqual(complete(*of_daemon, *words, ''), {'first', 'second'}, words)
+        self.assertEqual(complete(*of_daemon, 'stage', 'first', ''), {'set', 'remove'})
+        self.assertTrue({'python-functions', 'erlang-calls'} <= complete('recipe', 'run', ''))
+        self.assertTrue({'ctf', 'chrome', 'csv'} <= complete('export', 'file', '--to', ''))
+
+    def test_names_of_sessions_recipes_and_formats_are_completed(self):
+        self.check_names(self.in_bash)
+        self.check_names(self.in_zsh)
 
     def test_bash_completes_every_verb_and_option(self):
         self.check(self.in_bash)
@@ -235,6 +253,9 @@ class Installed(Installation):
         self.container.path('/etc/tracectl/tracectld.json').write_text('{"verbose": true}')
         self.run_everything()
         self.build_and_run_program()
+        completed = self.run_there('bash', '-c', IN_BASH, '/usr/share/bash-completion/completions/tracectl',
+                                   'tracectl', 'count', 'u::f', '-u', 'tracectld.')
+        self.assertEqual(completed, 'tracectld.service\n')
         running = self.main_pids()
         self.assertNotIn(0, running)
         self.container.install(*(newer_package(name, self.container) for name in PACKAGES))
