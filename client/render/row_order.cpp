@@ -7,6 +7,7 @@
 #include <ranges>
 
 #include "client/render/probe_names.h"
+#include "client/render/quantiles.h"
 
 namespace tracectl {
 namespace {
@@ -21,6 +22,7 @@ struct NamedOrder {
 constexpr NamedOrder kOrders[] = {
     {"calls", RowOrder::calls}, {"total", RowOrder::total}, {"self", RowOrder::self},
     {"avg", RowOrder::avg},     {"min", RowOrder::min},     {"max", RowOrder::max},
+    {"p50", RowOrder::p50},     {"p90", RowOrder::p90},     {"p99", RowOrder::p99},
     {"name", RowOrder::name},
 };
 
@@ -37,6 +39,9 @@ uint64_t figure_of(const RowPart& row, RowOrder order) {
     case RowOrder::avg: return row.count ? ns_of(row.sum) / row.count : 0;
     case RowOrder::min: return ns_of(row.min);
     case RowOrder::max: return ns_of(row.max);
+    case RowOrder::p50: return quantile_bound(row, 50).value_or(0);
+    case RowOrder::p90: return quantile_bound(row, 90).value_or(0);
+    case RowOrder::p99: return quantile_bound(row, 99).value_or(0);
     case RowOrder::name: break;
   }
   return 0;

@@ -14,7 +14,7 @@
 namespace tracectl {
 
 // By a column of the table; all but `name` begin with the greatest.
-enum class RowOrder : uint8_t { calls, total, self, avg, min, max, name };
+enum class RowOrder : uint8_t { calls, total, self, avg, min, max, p50, p90, p99, name };
 
 std::optional<RowOrder> row_order_named(std::string_view name);
 // "calls, total, ..."

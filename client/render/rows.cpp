@@ -13,6 +13,7 @@
 #include "client/render/histogram.h"
 #include "client/render/latencies.h"
 #include "client/render/probe_names.h"
+#include "client/render/quantiles.h"
 #include "client/render/row_order.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
@@ -140,7 +141,14 @@ std::string average_of(const RowPart& row) {
   return duration_text(total / row.count);
 }
 
+// Buckets say only that it is no more.
+template <unsigned kPercent> std::string quantile_of(const RowPart& row) {
+  const auto bound = quantile_bound(row, kPercent);
+  return bound ? "<=" + duration_text(*bound) : "";
+}
+
 bool always(const RowPart&) { return true; }
+bool has_buckets(const RowPart& row) { return row.hist.has_value(); }
 bool is_of_calls(const RowPart& row) { return row.self.has_value(); }
 bool is_latency(const RowPart& row) { return !is_of_calls(row); }
 
@@ -151,6 +159,9 @@ constexpr ValueColumn kTimeColumns[] = {
     {"SELF", [](const RowPart& row) { return duration_text(row.self.value_or(0)); }, is_of_calls},
     {"AVG", average_of, always},
     {"MIN", [](const RowPart& row) { return duration_of(row.min); }, always},
+    {"P50", quantile_of<50>, has_buckets},
+    {"P90", quantile_of<90>, has_buckets},
+    {"P99", quantile_of<99>, has_buckets},
     {"MAX", [](const RowPart& row) { return duration_of(row.max); }, always},
 };
 

@@ -165,7 +165,7 @@ class Rows(support.DaemonTest):
             self.assertEqual(len(rows), 3)
         wrong = self.daemon.run('time', 'u::demo::sieve', '-x', '/bin/true', '--sort', 'cells')
         self.assertEqual(wrong.returncode, 2)
-        self.assertIn('its columns are calls, total, self, avg, min, max, name', wrong.stderr)
+        self.assertIn('its columns are calls, total, self, avg, min, max, p50, p90, p99, name', wrong.stderr)
 
     def test_fit_a_terminal_and_are_cut_nowhere_else(self):
         words = ['--socket', self.daemon.socket, 'list', 'u::shop::orders::*', '-x', support.target('cxx_names')]

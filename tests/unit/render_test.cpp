@@ -3,6 +3,7 @@
 // Results as shown to users: whole texts, as on a terminal.
 #include <gtest/gtest.h>
 
+#include "client/render/quantiles.h"
 #include "client/render/row_order.h"
 #include "client/render/rows.h"
 #include "client/render/text.h"
@@ -236,7 +237,43 @@ TEST(RowOrder, IsByAColumnTheGreatestFirst) {
 TEST(RowOrder, HasTheNameOfItsColumn) {
   EXPECT_EQ(row_order_named("self"), RowOrder::self);
   EXPECT_EQ(row_order_named("SELF"), std::nullopt);
-  EXPECT_EQ(row_order_names(), "calls, total, self, avg, min, max, name");
+  EXPECT_EQ(row_order_names(), "calls, total, self, avg, min, max, p50, p90, p99, name");
+}
+
+// 89 times in the first bucket, 10 in the second, 1 in the third.
+RowPart times_in_buckets() {
+  RowPart row = times("f", 100, 5000, 60, 290);
+  row.hist = std::vector<BucketPart>{{.min = 64ul, .max = 127ul, .count = 89},
+                                     {.min = 128ul, .max = 255ul, .count = 10},
+                                     {.min = 256ul, .max = 511ul, .count = 1}};
+  return row;
+}
+
+TEST(Quantile, IsTheEndOfItsBucketOrTheGreatestOfAll) {
+  RowPart row = times_in_buckets();
+  EXPECT_EQ(quantile_bound(row, 50), 127u);
+  EXPECT_EQ(quantile_bound(row, 89), 127u);
+  EXPECT_EQ(quantile_bound(row, 90), 255u);
+  EXPECT_EQ(quantile_bound(row, 99), 255u);
+  EXPECT_EQ(quantile_bound(row, 100), 290u);
+  row.max.reset();
+  EXPECT_EQ(quantile_bound(row, 100), 511u);
+  row.hist->clear();
+  EXPECT_EQ(quantile_bound(row, 50), std::nullopt);
+  row.hist.reset();
+  EXPECT_EQ(quantile_bound(row, 50), std::nullopt);
+}
+
+TEST(Quantile, IsAColumnAndAnOrder) {
+  EXPECT_NE(text_of_rows({times_in_buckets()}, 1).find("<=127 ns  <=255 ns  <=255 ns  290 ns  f\n"),
+            std::string::npos)
+      << text_of_rows({times_in_buckets()}, 1);
+  std::vector<RowPart> rows{times_in_buckets(), times_in_buckets()};
+  rows[1].probe = "slow at times";
+  rows[1].hist->at(1).count = 1;
+  rows[1].hist->at(2).count = 10;
+  sort_rows(rows, RowOrder::p99);
+  EXPECT_EQ(rows[0].probe, "slow at times");
 }
 
 TEST(Histogram, OfDurationsHasUnitsOfTime) {
