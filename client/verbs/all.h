@@ -16,6 +16,7 @@ void add_info(Grammar grammar);
 void add_graph(Grammar grammar);
 void add_report(Grammar grammar);
 void add_record(Grammar grammar);
+void add_recorder(Grammar grammar);
 void add_dump(Grammar grammar);
 void add_show(Grammar grammar);
 void add_export(Grammar grammar);
@@ -38,6 +39,7 @@ inline void add_all_verbs(Grammar grammar) {
   add_graph(grammar);
   add_report(grammar);
   add_record(grammar);
+  add_recorder(grammar);
   add_dump(grammar);
   add_show(grammar);
   add_export(grammar);

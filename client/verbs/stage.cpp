@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "client/connection/ask.h"
-#include "client/connection/probe_list.h"
-#include "client/connection/proofs.h"
 #include "client/render/text.h"
-#include "client/target/provider_types.h"
 #include "client/target/target.h"
-#include "client/target/target_files.h"
 #include "client/verbs/all.h"
 #include "client/verbs/session_verb.h"
 #include "client/verbs/shared_options.h"
+#include "client/verbs/staging.h"
 
 namespace tracectl {
 namespace {
@@ -97,21 +94,7 @@ class SetInDraft final : public EditDraft {
  protected:
   int stage(const CommonOptions& common, const TargetPart& target) override {
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
-      auto named = NamedDebugFiles::open(common.debug_paths);
-      if (!named) return fail(named.error());
-      auto patterns =
-          with_objects_of_all(backend, probes_.patterns, scope_of(probes_), target, *named);
-      if (!patterns) return fail(patterns.error());
-      StageSet request = this->request(target);
-      request.patterns = std::move(*patterns);
-      if (auto added = add_provider_types(types_, request); !added) return fail(added.error());
-      auto opened = open_files(request);
-      request.files = opened.paths;
-      named->add_to(request, opened);
-      if (auto used = named->check_used(target); !used) return fail(used.error());
-      Proofs proofs(backend, session());
-      if (auto proven = proofs.prove(processes_of(target)); !proven) return fail(proven.error());
-      auto staged = backend.call_with(request, opened.descriptors());
+      auto staged = stage_setting(common, backend, probes_, target, types_, request());
       if (!staged) return fail(staged.error());
       show<StageReply>(common, *staged, stage_text);
       return kDone;
@@ -119,11 +102,10 @@ class SetInDraft final : public EditDraft {
   }
 
  private:
-  StageSet request(const TargetPart& target) const {
+  StageSet request() const {
     return {.session = session(),
-            .patterns = probes_.patterns,
-            .scope = scope_of(probes_),
-            .target = target,
+            .patterns = {},
+            .target = {},
             .action = action_,
             .when = when_,
             .returns = returns_,
