@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // count, hist, time and latency.
-#include <fmt/format.h>
-#include <chrono>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +14,7 @@
 #include "client/render/row_order.h"
 #include "client/render/rows.h"
 #include "client/verbs/all.h"
+#include "client/verbs/interval.h"
 #include "client/verbs/live_trace.h"
 #include "client/verbs/shared_options.h"
 #include "client/verbs/tracing_verb.h"
@@ -64,29 +62,20 @@ class CountingVerb : public TracingVerb {
 
  protected:
   void add_interval(Grammar& grammar) {
-    grammar
-        .option("--interval", interval_,
-                "also print the rows so far, each time when this is over: 1s, 500ms")
-        .check(check_interval);
+    tracectl::add_interval(grammar, interval_,
+                           "also print the rows so far, each time when this is over: 1s, 500ms");
   }
 
   RowOrder order_ = RowOrder::total;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   Result<Ended> run_with_tables(const CommonOptions& common, LiveTrace& trace) const {
-    const auto every =
-        std::chrono::round<std::chrono::milliseconds>(std::chrono::duration<double>(*interval_s_));
-    const auto began = Clock::now();
-    auto due = began + every;
+    Interval interval(*interval_s_);
     const auto go_on = [&]() -> Result<bool> {
-      const auto now = Clock::now();
-      if (now < due) return true;
-      due = now + every;
-      return print_table(common, trace, std::chrono::duration<double>(now - began).count());
+      const auto after_s = interval.due();
+      return after_s ? print_table(common, trace, *after_s) : true;
     };
-    return trace.run({.go_on = go_on, .every_ms = static_cast<int>(every.count())});
+    return trace.run({.go_on = go_on, .every_ms = interval.every_ms()});
   }
 
   Result<ReadReply> rows_of(LiveTrace& trace) const {
@@ -95,16 +84,11 @@ class CountingVerb : public TracingVerb {
     return rows;
   }
 
-  // False: nobody reads it any more.
   Result<bool> print_table(const CommonOptions& common, LiveTrace& trace, double after_s) const {
     auto rows = rows_of(trace);
     if (!rows) return rows.error();
-    if (common.json)
-      print(protocol::text_of(to_json(*rows)) + "\n");
-    else
-      print_in_place(fmt::format("after {:.1f} s:\n", after_s) +
-                     text_of(common, *rows, trace.keys()));
-    return std::fflush(stdout) == 0;
+    return print_rows_so_far(common, *rows, after_s,
+                             [&] { return text_of(common, *rows, trace.keys()); });
   }
 
   std::string text_of(const CommonOptions& common, const ReadReply& reply,

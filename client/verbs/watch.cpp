@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// watch: shows a session's events, also across restarts of the daemon if the session is saved.
+// watch: shows a session's events, also across restarts of the daemon if the session is saved; with --interval its rows.
 #include <fmt/format.h>
 #include <optional>
 #include <string>
@@ -11,7 +11,13 @@
 #include "client/connection/proofs.h"
 #include "client/connection/rejoin.h"
 #include "client/options/duration.h"
+#include "client/render/probe_names.h"
+#include "client/render/row_order.h"
+#include "client/render/rows.h"
+#include "client/target/debug_files.h"
 #include "client/verbs/all.h"
+#include "client/verbs/interval.h"
+#include "client/verbs/shared_options.h"
 
 namespace tracectl {
 namespace {
@@ -140,6 +146,48 @@ void Watch::report_restore() const {
     print("{\"gap\":" + protocol::text_of(protocol::to_json(*session_.gap)) + "}\n");
 }
 
+// Shows a session's rows, again and again, instead of its events.
+class WatchRows {
+ public:
+  WatchRows(const CommonOptions& common, const std::string& session, double interval_s, size_t rows,
+            Backend& backend)
+      : common_(common),
+        session_(session),
+        rows_(rows),
+        backend_(backend),
+        interval_(interval_s),
+        names_(common) {}
+
+  Result<Ended> run(Waiter& waiter) {
+    waiter.depend_on(backend_.events_fd());
+    return waiter.run(
+        -1,
+        [&]() -> Result<bool> {
+          const auto after_s = interval_.due();
+          return after_s ? print_table(*after_s) : true;
+        },
+        interval_.every_ms());
+  }
+
+ private:
+  Result<bool> print_table(double after_s) {
+    auto rows = backend_.call(protocol::SessionRead{.session = session_});
+    if (!rows) return rows.error();
+    add_demangled(rows->rows);
+    sort_rows(rows->rows, RowOrder::total);
+    names_.complete(*rows);
+    return print_rows_so_far(common_, *rows, after_s,
+                             [&] { return first_rows_text(*rows, rows_); });
+  }
+
+  const CommonOptions& common_;
+  const std::string session_;
+  const size_t rows_;
+  Backend& backend_;
+  Interval interval_;
+  DebugFiles names_;
+};
+
 class WatchSession final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
@@ -150,16 +198,20 @@ class WatchSession final : public Verb {
                 "how long to try to go on with a saved session after the daemon has ended")
         .check(check_duration)
         .shows_default();
+    add_interval(grammar, interval_,
+                 "print the rows so far instead of events, each time when this is over: 1s, 500ms");
+    add_rows(grammar, rows_);
   }
   int run(const CommonOptions& common) override {
     const WatchOptions options{session_, *parse_duration(reconnect_)};
     auto waiter = Waiter::open();
     if (!waiter) return fail(waiter.error());
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+      if (const auto interval_s = parse_duration(interval_))
+        return watch_rows(common, *interval_s, *waiter, backend);
       Watch watch(common, options, *waiter, backend);
       if (auto begun = watch.begin(); !begun) return fail(begun.error());
-      if (const auto seconds = parse_duration(duration_))
-        if (auto set = waiter->end_after(*seconds); !set) return fail(set.error());
+      if (auto set = end_in_time(*waiter); !set) return fail(set.error());
       const auto ended = watch.run();
       if (!ended) return fail(ended.error());
       if (!common.quiet) print_error(watch.summary());
@@ -168,9 +220,24 @@ class WatchSession final : public Verb {
   }
 
  private:
+  Status end_in_time(Waiter& waiter) const {
+    const auto seconds = parse_duration(duration_);
+    return seconds ? waiter.end_after(*seconds) : ok();
+  }
+
+  int watch_rows(const CommonOptions& common, double interval_s, Waiter& waiter,
+                 Backend& backend) const {
+    if (auto set = end_in_time(waiter); !set) return fail(set.error());
+    const auto ended = WatchRows(common, session_, interval_s, rows_, backend).run(waiter);
+    if (!ended) return fail(ended.error());
+    return *ended == Ended::interrupted ? kInterrupted : kDone;
+  }
+
   std::string session_;
   std::string duration_;
   std::string reconnect_ = "10s";
+  std::string interval_;
+  size_t rows_ = SIZE_MAX;
 };
 
 }  // namespace

@@ -39,6 +39,14 @@ class Intervals(support.DaemonTest):
         self.assertIn('tracing', tracing.stderr.readline())
         return tracing
 
+    def watch(self, session, *options):
+        watching = subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, *options, 'watch', session,
+                                     '--interval', '20ms'],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(watching.communicate)
+        self.addCleanup(watching.kill)
+        return watching
+
     def end(self, tracing):
         tracing.send_signal(signal.SIGINT)
         printed = tracing.stdout.read() if tracing.stdout else ''
@@ -107,6 +115,22 @@ class Intervals(support.DaemonTest):
         tracing.stdout.close()
         tracing.stdout = open(os.devnull)
         self.assertEqual(tracing.wait(timeout=60), -signal.SIGPIPE)
+
+    def test_watch_has_the_rows_of_a_session(self):
+        self.daemon.json('session', 'new', 's')
+        self.addCleanup(self.daemon.run, 'session', 'delete', 's')
+        self.daemon.json('stage', 's', 'set', 'u::hot_push', '-p', str(self.hot.pid), '--do', 'count')
+        self.daemon.json('commit', 's')
+        self.call(700)
+        watching = self.watch('s', '--json')
+        self.assertEqual(self.counts_up_to(watching, 700), [700])
+        self.call(300)
+        self.assertEqual(self.counts_up_to(watching, 1000)[-1], 1000)
+        self.end(watching)
+        watching = self.watch('s')
+        shown = ''.join(watching.stdout.readline() for _ in range(5))
+        self.end(watching)
+        self.assertRegex(shown, r'\Aafter \d\.\d s:\nCOUNT  PROBE\n 1000  uprobe:hot:hot_push\n1000 hits\n\n')
 
     def test_what_is_no_interval_is_refused(self):
         for words, reason in ((['--interval', '1ms'], 'from 10ms to a day'), (['--interval', 'soon'], 'soon'),
