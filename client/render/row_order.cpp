@@ -2,9 +2,7 @@
 #include "client/render/row_order.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <ranges>
 
 #include "client/render/probe_names.h"
 #include "client/render/quantiles.h"
@@ -66,16 +64,16 @@ std::string row_order_names() {
 bool is_of_times(const RowPart& row) { return row.self || (row.hist && row.sum); }
 
 void sort_rows(std::vector<RowPart>& rows, RowOrder order) {
-  const auto others = std::ranges::stable_partition(rows, is_of_times);
-  const std::ranges::subrange times(rows.begin(), others.begin());
+  const auto others = std::stable_partition(rows.begin(), rows.end(), is_of_times);
   if (order != RowOrder::name) {
-    std::ranges::stable_sort(times, std::greater{},
-                             [&](const RowPart& row) { return figure_of(row, order); });
+    std::stable_sort(rows.begin(), others, [&](const RowPart& a, const RowPart& b) {
+      return figure_of(a, order) > figure_of(b, order);
+    });
     return;
   }
   const TableNames names = names_of_all(rows);
-  std::ranges::stable_sort(times, std::less{}, [&](const RowPart& row) -> const std::string& {
-    return names.of(row.probe);
+  std::stable_sort(rows.begin(), others, [&](const RowPart& a, const RowPart& b) {
+    return names.of(a.probe) < names.of(b.probe);
   });
 }
 
