@@ -150,16 +150,19 @@ void Symbolizer::record(const Process& process) {
 
 // Empty if the process no longer executes that program, and nothing was recorded.
 ProcessImage Symbolizer::image_of(const Executed& program) {
+  ProcessImage seen;
   if (const auto process = Process::open(program.pid))
-    // A process that is about to end has no mappings.
-    if (auto image = ProcessImage::of(*process, program.image, files_); image && !image->is_empty())
-      return std::move(*image);
+    // A process that is about to end has no mappings, and its files cannot be opened any more.
+    if (auto image = ProcessImage::of(*process, program.image, files_); image) {
+      seen = std::move(*image);
+      if (!seen.is_empty() && process->image() == program.image) return seen;
+    }
   for (const auto& one : starting_) {
     if (one->process.pid() != program.pid) continue;
     if (const auto mapped = one->record.files())
       return ProcessImage::of_ended(*mapped, one->paths, one->accesses, files_);
   }
-  return {};
+  return seen;
 }
 
 // Returns the former state, or null, if the process no longer executes that program.
