@@ -58,9 +58,9 @@ class Intervals(support.DaemonTest):
         counts = []
         while not counts or counts[-1] < wanted:
             table = json.loads(tracing.stdout.readline())
-            jsonschema.validate(table, {'$ref': '#/$defs/session.read.reply', '$defs': SCHEMA['$defs']},
-                                cls=jsonschema.Draft202012Validator)
             counts.append(table['rows'][0]['count'])
+        jsonschema.validate(table, {'$ref': '#/$defs/session.read.reply', '$defs': SCHEMA['$defs']},
+                            cls=jsonschema.Draft202012Validator)
         return counts
 
     def test_rows_are_those_so_far_and_the_last_ones_are_all(self):
