@@ -61,7 +61,7 @@ class Latencies(support.DaemonTest):
 
     def test_what_is_printed(self):
         said, printed = self.measured('latency', *PAIR)
-        self.assertRegex(printed, r'^COUNT +TOTAL +AVG +MIN +MAX  PROBE\n *%d ' % said['matched'])
+        self.assertRegex(printed, r'^COUNT +TOTAL +AVG +MIN +P50 +P90 +P99 +MAX  PROBE\n *%d ' % said['matched'])
         self.assertIn(f'\nfrom {BEGIN}\nto {END}, by arg0:\n{said["begun"]} started, '
                       f'{said["matched"]} matched, {said["open"]} without an end, '
                       f'{said["overwritten"]} started again before it; '
