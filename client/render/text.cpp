@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/render/text.h"
+#include "client/render/call_names.h"
 
 #include <fmt/format.h>
 
@@ -406,11 +407,12 @@ std::string stack_text(const Stack& stack) {
 
 std::string event_text(const Event& event, const std::string& probe_name, uint64_t start_ns) {
   const std::string tag = event.tag.empty() ? "" : " tag=" + quoted_text(event.tag);
+  // A program chooses its name, and a recording all texts: none of them may control the terminal.
   const std::string line =
-      fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}{}\n",
-                  seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid, event.comm,
-                  probe_name, arguments_text(event), end_text(event), tag);
-  return event.stack ? line + stack_text(*event.stack) : line;
+      printable(fmt::format("{:14.9f} {:>3} {:>7} {:>7} {:<15} {}({}){}{}",
+                            seconds_since(event.ts_ns, start_ns), event.cpu, event.pid, event.tid,
+                            event.comm, probe_name, arguments_text(event), end_text(event), tag));
+  return line + "\n" + (event.stack ? stack_text(*event.stack) : "");
 }
 
 static const char* reason_text(LossCause cause) {

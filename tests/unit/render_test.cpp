@@ -40,6 +40,21 @@ std::string event_of(const Argument& type, std::vector<std::string> strings, Val
 
 }  // namespace
 
+TEST(EventText, ControlsNoTerminal) {
+  Argument result{.place = Argument::Place::in_register, .kind = Argument::Kind::aggregate};
+  result.is_string = true;
+  Event event;
+  event.kind = EventKind::returned;
+  event.comm = "a\033[2J\nb";
+  event.source = std::make_shared<EventSource>(EventSource{"u:/x:f", "s", {}, result});
+  event.strings = {"{a\033[2J = 1}"};
+  event.retval = 0;
+  const std::string text = event_text(event, "u:/x:f", 0);
+  EXPECT_EQ(text.find('\033'), std::string::npos) << text;
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+  EXPECT_NE(text.find("f() = {a?[2J = 1}"), std::string::npos) << text;
+}
+
 TEST(RowsText, CountsAreATableOfTheirOwn) {
   EXPECT_EQ(
       text_of_rows(
