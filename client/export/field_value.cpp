@@ -49,11 +49,6 @@ FieldValue argument_value(const Event& event, size_t index) {
   return value_in(event, type_of_argument(event, index), event.args[index]);
 }
 
-const Argument& type_of_result(const EventSource& source) {
-  static const Argument kUnknown{.is_signed = true};
-  return source.result ? *source.result : kUnknown;
-}
-
 FieldValue result_value(const Event& event) {
   return value_in(event, type_of_result(*event.source), event.retval);
 }

@@ -21,8 +21,6 @@ std::string name_of_argument(const Event& event, size_t index);
 using FieldValue = std::variant<std::monostate, uint64_t, int64_t, double, std::string_view>;
 // Borrows the event's strings.
 FieldValue argument_value(const Event& event, size_t index);
-// The type of the function's result; a signed number if the event has no type for it.
-const Argument& type_of_result(const EventSource& source);
 // The result of the call; monostate also if the event has none.
 FieldValue result_value(const Event& event);
 

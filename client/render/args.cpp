@@ -41,8 +41,7 @@ std::string arguments_text(const Event& event) {
 }
 
 std::optional<std::string> result_text(const Event& event) {
-  static const Argument kUnknown{.is_signed = true};
-  const Argument& type = event.source->result ? *event.source->result : kUnknown;
+  const Argument& type = type_of_result(*event.source);
   const std::string what(what_retval_is(event));
   if (!event.retval && what.empty()) return std::nullopt;
   if (!event.retval) return "? (" + what + ")";

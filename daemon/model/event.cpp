@@ -29,6 +29,11 @@ std::string_view what_retval_is(const Event& event) {
   return is_bare_register(*result) ? std::string_view(result->name) : std::string_view();
 }
 
+const Argument& type_of_result(const EventSource& source) {
+  static const Argument kUnknown{.is_signed = true};
+  return source.result ? *source.result : kUnknown;
+}
+
 bool returns_nothing(const EventSource& source) {
   return source.result && source.result->place == Argument::Place::nothing;
 }

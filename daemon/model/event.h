@@ -67,6 +67,9 @@ struct Event {
 // or why there is none. Empty otherwise.
 std::string_view what_retval_is(const Event& event);
 
+// The type of the function's result; the whole register, a signed number, if nothing is known of it.
+const Argument& type_of_result(const EventSource& source);
+
 // Whether the function has no result, known or unknown.
 bool returns_nothing(const EventSource& source);
 

@@ -65,10 +65,9 @@ void append_call(std::string& out, const CallMark& call) {
 // The result and duration of a call that has ended.
 void append_end(std::string& out, const Event& event) {
   if (event.kind == EventKind::hit) return;
-  static const Argument kUnknown{.is_signed = true};
   if (event.kind != EventKind::latency && !returns_nothing(*event.source)) {
     out += ",\"retval\":";
-    append_value(out, event, event.retval, event.source->result.value_or(kUnknown));
+    append_value(out, event, event.retval, type_of_result(*event.source));
   }
   if (const auto what = what_retval_is(event); !what.empty()) {
     out += ",\"retval_is\":";

@@ -129,11 +129,9 @@ std::optional<Number> EventFacts::operand(const Expr& expr) const {
       if (event_.kind != EventKind::returned && event_.kind != EventKind::unwound)
         return std::nullopt;
       return Number{event_.kind == EventKind::unwound, false};
-    case Operand::retval: {
-      static const Argument kWhole{.is_signed = true};
+    case Operand::retval:
       if (!event_.retval) return std::nullopt;
-      return number_of(event_.source->result.value_or(kWhole), *event_.retval);
-    }
+      return number_of(type_of_result(*event_.source), *event_.retval);
     default: return std::nullopt;
   }
 }
