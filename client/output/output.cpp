@@ -17,9 +17,10 @@ void print_error(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-size_t terminal_columns() {
+TerminalSize terminal_size() {
   winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+  return {.lines = size.ws_row, .columns = size.ws_col};
 }
 
 bool is_coloured() {

@@ -14,8 +14,11 @@ namespace tracectl {
 void print(const std::string& text);        // to standard output
 void print_error(const std::string& text);  // to standard error
 int fail(const Error& error);               // prints it, and returns the exit status
-// The width of the terminal on standard output; 0: it is none.
-size_t terminal_columns();
+// Of the terminal on standard output; 0: it is none.
+struct TerminalSize {
+  size_t lines = 0, columns = 0;
+};
+TerminalSize terminal_size();
 // Standard output shows colours: on a terminal, unless $NO_COLOR or TERM=dumb forbid it.
 bool is_coloured();
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/output/screen.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "client/output/output.h"
 
 namespace tracectl {
@@ -23,19 +20,14 @@ std::string first_lines(const std::string& text, size_t lines) {
 
 }  // namespace
 
-size_t terminal_lines() {
-  winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
-}
-
 void print_in_place(const std::string& table) {
   constexpr size_t kCursorLine = 1;
-  const size_t lines = terminal_lines();
+  const size_t lines = terminal_size().lines;
   print(lines > kCursorLine ? kClear + first_lines(table, lines - kCursorLine) : table + "\n");
 }
 
 void print_last_in_place(const std::string& table) {
-  print(terminal_lines() ? kClear + table : table);
+  print(terminal_size().lines ? kClear + table : table);
 }
 
 }  // namespace tracectl

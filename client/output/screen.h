@@ -3,13 +3,9 @@
 // Tables that are shown again and again.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 namespace tracectl {
-
-// The height of the terminal on standard output; 0: it is none.
-size_t terminal_lines();
 
 // Prints a table that takes the place of the one before: on a terminal it is cut to the screen, elsewhere it is printed
 // whole, with an empty line behind it.

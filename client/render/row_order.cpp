@@ -24,19 +24,14 @@ constexpr NamedOrder kOrders[] = {
     {"name", RowOrder::name},
 };
 
-uint64_t ns_of(const std::optional<Integer>& integer) {
-  if (!integer) return 0;
-  return std::visit([](auto value) { return static_cast<uint64_t>(value); }, *integer);
-}
-
 uint64_t figure_of(const RowPart& row, RowOrder order) {
   switch (order) {
     case RowOrder::calls: return row.count;
-    case RowOrder::total: return ns_of(row.sum);
+    case RowOrder::total: return ns_of(row.sum).value_or(0);
     case RowOrder::self: return row.self.value_or(0);
-    case RowOrder::avg: return row.count ? ns_of(row.sum) / row.count : 0;
-    case RowOrder::min: return ns_of(row.min);
-    case RowOrder::max: return ns_of(row.max);
+    case RowOrder::avg: return row.count ? ns_of(row.sum).value_or(0) / row.count : 0;
+    case RowOrder::min: return ns_of(row.min).value_or(0);
+    case RowOrder::max: return ns_of(row.max).value_or(0);
     case RowOrder::p50: return quantile_bound(row, 50).value_or(0);
     case RowOrder::p90: return quantile_bound(row, 90).value_or(0);
     case RowOrder::p99: return quantile_bound(row, 99).value_or(0);

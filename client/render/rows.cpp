@@ -131,14 +131,13 @@ constexpr ValueColumn kValueColumns[] = {
 };
 
 std::string duration_of(const std::optional<Integer>& ns) {
-  if (!ns) return "";
-  return std::visit([](auto value) { return duration_text(static_cast<uint64_t>(value)); }, *ns);
+  const auto known = ns_of(ns);
+  return known ? duration_text(*known) : "";
 }
 
 std::string average_of(const RowPart& row) {
-  if (!row.count || !row.sum) return "";
-  const auto total = std::visit([](auto value) { return static_cast<uint64_t>(value); }, *row.sum);
-  return duration_text(total / row.count);
+  const auto total = ns_of(row.sum);
+  return row.count && total ? duration_text(*total / row.count) : "";
 }
 
 // Buckets say only that it is no more.

@@ -72,7 +72,7 @@ std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
     words.erase(dashes, words.end());
   }
   if (auto status = reader.read(std::move(words))) return status;
-  set_display({.linkage_names = line.common.mangled, .columns = terminal_columns()});
+  set_display({.linkage_names = line.common.mangled, .columns = terminal_size().columns});
   line.common.stack_format = *stack_format_named(stack_format);
   if (auto taken = take_command(line, reader, std::move(command)); !taken)
     return fail(taken.error()), kUsage;
