@@ -10,6 +10,7 @@
 #include "daemon/base/nearest.h"
 #include "daemon/object/demangle.h"
 #include "daemon/object/elf_image.h"
+#include "daemon/object/pattern_names.h"
 #include "daemon/object/probes.h"
 
 namespace tracectl {

@@ -17,6 +17,7 @@
 #include "daemon/object/go_program.h"
 #include "daemon/object/ifuncs.h"
 #include "daemon/object/none_fits.h"
+#include "daemon/object/pattern_names.h"
 #include "daemon/object/return_planner.h"
 
 namespace tracectl {
@@ -570,46 +571,7 @@ ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern&
   return FunctionFinder(object, exact, returns, nops).run_in(*function);
 }
 
-// A function of C++ in no namespace, by its name without parameters. Static ones have an L.
-bool names_global_function(const Pattern& pattern, const std::string& symbol) {
-  const std::string length_and_name = std::to_string(pattern.function.size()) + pattern.function;
-  return (symbol.starts_with("_Z" + length_and_name) ||
-          symbol.starts_with("_ZL" + length_and_name)) &&
-         pattern.function == demangle_name(symbol);
-}
-
-// Names may hold what means something in a glob, too: `char const*`, `operator[]`, `[abi:cxx11]`.
-bool fits_demangled(const std::string& pattern, const std::string& name) {
-  return pattern == name || glob_match(pattern, name);
-}
-
-bool fits_object(const std::string& object, const std::string& path) {
-  if (object.empty() || object == path) return true;
-  return names_file_name(object, std::string_view(path).substr(path.rfind('/') + 1));
-}
-
 }  // namespace
-
-bool names_function(const Pattern& pattern, const std::string& symbol) {
-  if (pattern.function == symbol) return true;
-  if (!wants_demangled(pattern))
-    return glob_match(pattern.function, symbol) || names_global_function(pattern, symbol);
-  if (fits_demangled(pattern.function, demangle(symbol).value_or(symbol))) return true;
-  const auto name = demangle_name(symbol);
-  return name && fits_demangled(pattern.function, *name);
-}
-
-bool names_probe(const Pattern& pattern, const std::string& probe_name) {
-  const auto probe = parse_pattern(probe_name);
-  if (!probe || probe->bare || probe->kind != pattern.kind ||
-      !fits_object(pattern.object, probe->object))
-    return false;
-  if (pattern.kind == ProbeKind::usdt)
-    return glob_match(pattern.provider, probe->provider) &&
-           usdt_name_match(pattern.name, probe->name);
-  if (probe->offset != pattern.offset) return false;
-  return names_function(pattern, probe->function);
-}
 
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
                                std::optional<Returns> returns, const Below* below,

@@ -89,11 +89,4 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
                                std::optional<Returns> returns = std::nullopt,
                                const Below* below = nullptr, const Nops& nops = {});
 
-// Whether the pattern names the function with this symbol. A name as it is written always names that function: Go's have
-// the letters of globs, as in main.(*T).Close and main.Max[...].
-bool names_function(const Pattern& pattern, const std::string& symbol);
-
-// Whether the pattern names the probe with this canonical name.
-bool names_probe(const Pattern& pattern, const std::string& probe_name);
-
 }  // namespace tracectl

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/finding/resolver.h"
+#include "daemon/object/pattern_names.h"
 
 namespace tracectl {
 namespace {

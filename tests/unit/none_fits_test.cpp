@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/object/pattern_names.h"
 #include "daemon/object/probes.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"

@@ -10,6 +10,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/model/pattern.h"
 #include "daemon/object/elf_file.h"
+#include "daemon/object/pattern_names.h"
 #include "daemon/object/probes.h"
 #include "tests/support/must.h"
 

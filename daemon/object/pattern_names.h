@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "daemon/model/pattern.h"
+
+namespace tracectl {
+
+// Whether the pattern names the function with this symbol. A name as it is written always names that function: Go's have
+// the letters of globs, as in main.(*T).Close and main.Max[...].
+bool names_function(const Pattern& pattern, const std::string& symbol);
+
+// Whether the pattern names the probe with this canonical name.
+bool names_probe(const Pattern& pattern, const std::string& probe_name);
+
+}  // namespace tracectl
