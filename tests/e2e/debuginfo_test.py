@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 
 import service_manager
+import stacks_test
 import support
 from support import target
 from users import DENIED, WithUsers
@@ -49,20 +50,10 @@ class WithProgram(support.DaemonTest):
 
     def traced(self, path, *words, engine=None):
         """What a verb prints for a run of the program, and its maps."""
-        program = support.Program(path, '3', '1')
-        self.addCleanup(program.end)
-        maps = pathlib.Path(f'/proc/{program.pid}/maps').read_text()
-        engine = engine or ['--socket', self.daemon.socket]
-        with subprocess.Popen([support.TRACECTL, *engine, *words, '-p', str(program.pid)], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env={**os.environ, 'DEBUGINFOD_URLS': ''}) as verb:
-            self.assertIn('tracing', verb.stderr.readline())
-            program.send('go')
-            program.result()
-            program.send('exit')
-            said, errors = verb.communicate(timeout=60)
-        self.assertEqual(verb.returncode, 0, errors)
-        return said, maps
+        with stacks_test.running(path, '3') as program:
+            maps = pathlib.Path(f'/proc/{program.pid}/maps').read_text()
+            engine = engine or ['--socket', self.daemon.socket]
+            return stacks_test.printed_for(program, engine, *words), maps
 
 
 @support.needs_root

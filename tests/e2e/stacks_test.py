@@ -63,30 +63,35 @@ class Server:
         self.process.wait()
 
 
+@contextlib.contextmanager
+def running(path, calls):
+    program = support.Program(path, calls, '1')
+    try:
+        yield program
+    finally:
+        program.end()
+
+
+def printed_for(program, engine, *words, **environment):
+    """What a verb prints of a program that makes its calls and ends."""
+    with subprocess.Popen([support.TRACECTL, *engine, *words, '-p', str(program.pid)], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, 'DEBUGINFOD_URLS': '', **environment}) as verb:
+        assert 'tracing' in (said := verb.stderr.readline()), said
+        program.send('go')
+        program.result()
+        program.send('exit')
+        printed, errors = verb.communicate(timeout=60)
+    assert verb.returncode == 0, errors
+    return printed
+
+
 @support.needs_root
 class Stacks(support.DaemonTest):
     def counted(self, path, *options, **environment):
         """The results of a verb for a run of the program."""
-        with self.running(path) as program:
-            with subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, *options, '-p',
-                                   str(program.pid)],
-                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  env={**os.environ, 'DEBUGINFOD_URLS': '', **environment}) as verb:
-                self.assertIn('tracing', verb.stderr.readline())
-                program.send('go')
-                program.result()
-                program.send('exit')
-                said, errors = verb.communicate(timeout=60)
-        self.assertEqual(verb.returncode, 0, errors)
-        return said
-
-    @contextlib.contextmanager
-    def running(self, path):
-        program = support.Program(path, str(CALLS), '1')
-        try:
-            yield program
-        finally:
-            program.end()
+        with running(path, str(CALLS)) as program:
+            return printed_for(program, ['--socket', self.daemon.socket], *options, **environment)
 
     def test_folded_counts_are_the_calls(self):
         found = folded(self.counted(target('stacks'), 'count', 'uprobe::leaf', '--folded'))
