@@ -73,6 +73,7 @@ TEST(NamesFunction, OfCxxByTheNameWithoutParameters) {
   EXPECT_FALSE(names("inne", "_ZL5inneri"));
   EXPECT_TRUE(names("operator new", "_Znwm"));
   EXPECT_FALSE(names("operators", "_Z6operatv"));
+  EXPECT_TRUE(names("TLS wrapper function for x", "_ZTW1x"));
 }
 
 // They hold what means something in a glob.
