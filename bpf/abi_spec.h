@@ -11,6 +11,7 @@ enum tc_arg_place {
 	TC_ARG_CONSTANT,
 	TC_ARG_REGISTER,
 	TC_ARG_MEMORY,
+	TC_ARG_ADDRESS,		/* base + offset itself */
 };
 
 struct tc_arg {
@@ -26,7 +27,7 @@ struct tc_arg {
 
 struct tc_layout {
 	__u32 arg_count;
-	__u32 pad;
+	__u32 symbol_count;	/* behind the arguments: addresses that only expressions use */
 	struct tc_arg args[TC_MAX_ARGS];
 };
 

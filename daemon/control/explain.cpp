@@ -19,7 +19,8 @@ std::vector<const Expr*> values_of(const Spec& spec) {
 }
 
 Result<uint64_t> instructions_of(const Spec& spec, const Site& site) {
-  const Arguments& arguments = *site.args;
+  const auto operands = operands_of(site);
+  const Arguments& arguments = *operands;
   const bool typed = site.returns && site.returns->result;
   auto numbered = with_numbers(spec, arguments, typed ? &*site.returns->result : nullptr);
   if (!numbered) return numbered.error();

@@ -277,11 +277,11 @@ Result<ProbeMatch> Resolver::ask(const Object& object, Question& question) {
 
 Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object,
                                                          const Pattern& pattern,
-                                                         std::optional<Returns> returns,
-                                                         const Below* below,
+                                                         const Wanted& wanted,
                                                          const MatchBounds& most) {
-  Question question{pattern, returns, below ? std::optional(*below) : std::nullopt, nops_seen_,
-                    most};
+  Question question = wanted.question(pattern);
+  question.nops = nops_seen_;
+  question.most = most;
   if (auto known = known_match(object, question)) return known;
   auto match = ask(*object, question);
   if (!match) return match.error();
@@ -304,14 +304,13 @@ const ResolvedBefore* Resolver::resolved_before(size_t place, const Question& qu
 
 // Each slice resolves at least one pattern that no slice before has resolved.
 Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& target,
-                                     const Access& access, std::optional<Returns> returns,
-                                     const Below* below, bool awaits) {
+                                     const Access& access, const Wanted& wanted) {
   if (slice_is_over_) return check_all_read().error();
   const size_t place = resolved_++;
   const bool in_slices = slice_end_ns_ != 0;
-  Question question{pattern, returns, below ? std::optional(*below) : std::nullopt};
+  Question question = wanted.question(pattern);
   if (in_slices) {
-    if (const auto* before = resolved_before(place, question, target, awaits)) {
+    if (const auto* before = resolved_before(place, question, target, wanted.awaits)) {
       count_ = before->count;
       return before->resolution;
     }
@@ -319,36 +318,34 @@ Result<Resolution> Resolver::resolve(const Pattern& pattern, const Target& targe
     if (slice_is_over_) return check_all_read().error();
     resolved_any_ = true;
   }
-  auto resolution = pattern.bare ? resolve_bare(pattern, target, access, returns, below, awaits)
-                                 : resolve_files(pattern, target, access, returns, below, awaits);
+  auto resolution = pattern.bare ? resolve_bare(pattern, target, access, wanted)
+                                 : resolve_files(pattern, target, access, wanted);
   if (auto read = check_all_read(); !read) return read.error();
   if (in_slices)
     learned_->resolved.insert_or_assign(
-        place, ResolvedBefore{std::move(question), target, awaits, resolution, count_});
+        place, ResolvedBefore{std::move(question), target, wanted.awaits, resolution, count_});
   return resolution;
 }
 
 // A bare name is of the main executable if that has such a function.
 Result<Resolution> Resolver::resolve_bare(const Pattern& pattern, const Target& target,
-                                          const Access& access, std::optional<Returns> returns,
-                                          const Below* below, bool awaits) {
+                                          const Access& access, const Wanted& wanted) {
   const MatchCount before = count_;
-  auto in_main = resolve_files(pattern, target, access, std::nullopt, nullptr, false);
+  auto in_main = resolve_files(pattern, target, access, {});
   count_ = before;
   const bool is_elsewhere = !in_main && in_main.error().code == Code::not_found && !target.all;
-  if (!is_elsewhere) return resolve_files(pattern, target, access, returns, below, awaits);
+  if (!is_elsewhere) return resolve_files(pattern, target, access, wanted);
   Pattern anywhere = pattern;
   anywhere.object = "*";
-  auto found = resolve_files(anywhere, target, access, returns, below, awaits);
+  auto found = resolve_files(anywhere, target, access, wanted);
   if (!found && found.error().code == Code::not_found) return in_main;
-  if (found && !below) note_files(pattern, *found);
+  if (found && !wanted.below) note_files(pattern, *found);
   return found;
 }
 
 Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target& target,
-                                           const Access& access, std::optional<Returns> returns,
-                                           const Below* below, bool awaits) {
-  auto files = TargetFinder(objects_, pattern, target, access, awaits).find();
+                                           const Access& access, const Wanted& wanted) {
+  auto files = TargetFinder(objects_, pattern, target, access, wanted.awaits).find();
   if (!files) return files.error();
   Resolution resolution{.parts = {},
                         .refused = {},
@@ -357,7 +354,7 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
   auto& refused = resolution.refused;
   std::vector<std::string> why_none;
   for (TargetFile& file : files->files) {
-    const auto match = find(file.object, pattern, returns, below, bounds_of(access));
+    const auto match = find(file.object, pattern, wanted, bounds_of(access));
     if (!match) return match.error();
     count_.add(**match);
     if (auto within = count_.check(bounds_of(access)); !within) return within.error();
@@ -383,7 +380,7 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
   }
   const bool any = std::any_of(resolution.parts.begin(), resolution.parts.end(),
                                [](const Resolved& part) { return !part.probes->empty(); });
-  const bool can_be_none = (below && below->reached) || files->can_come;
+  const bool can_be_none = (wanted.below && wanted.below->reached) || files->can_come;
   if (!any && refused.empty() && !can_be_none) return nothing_matches(pattern, *files, why_none);
   if (!any && refused.empty() && files->can_come && !files->files.empty())
     resolution.notes.push_back(nothing_matches(pattern, *files, why_none).message);

@@ -41,6 +41,22 @@ struct Resolution {
   size_t site_count() const;
 };
 
+// What is wanted of the probes that fit a pattern.
+struct Wanted {
+  std::optional<Returns> returns =
+      {};                        // the sites are for calls that are followed until they return
+  const Below* below = nullptr;  // they are in the functions that it selects; borrowed
+  std::vector<std::string> symbols = {};  // their addresses, at each site
+  bool awaits = false;  // as in TargetFinder; for the settings that users have chosen themselves
+
+  Question question(const Pattern& pattern) const {
+    return {.pattern = pattern,
+            .returns = returns,
+            .below = below ? std::optional(*below) : std::nullopt,
+            .symbols = symbols};
+  }
+};
+
 // A search in a file and its result: the commit need not repeat what staging has found.
 struct FoundMatch {
   ObjectPtr object;  // one state of a file
@@ -80,11 +96,8 @@ class Resolver {
   size_t matches() const { return count_.matches(); }
   MatchBounds bounds_of(const Access& access) const;
 
-  // With `returns`, the sites are for calls that are followed until they return; with `below`, they are
-  // in the functions that it selects. `awaits`: as in TargetFinder.
   Result<Resolution> resolve(const Pattern& pattern, const Target& target, const Access& access,
-                             std::optional<Returns> returns = std::nullopt,
-                             const Below* below = nullptr, bool awaits = false);
+                             const Wanted& wanted = {});
 
   Reading& reading() { return reading_; }
 
@@ -114,19 +127,16 @@ class Resolver {
 
  private:
   Result<std::shared_ptr<const ProbeMatch>> find(const ObjectPtr& object, const Pattern& pattern,
-                                                 std::optional<Returns> returns, const Below* below,
-                                                 const MatchBounds& most);
+                                                 const Wanted& wanted, const MatchBounds& most);
   Result<ProbeMatch> ask(const Object& object, Question& question);
   Result<Resolution> resolve_bare(const Pattern& pattern, const Target& target,
-                                  const Access& access, std::optional<Returns> returns,
-                                  const Below* below, bool awaits);
+                                  const Access& access, const Wanted& wanted);
   const ResolvedBefore* resolved_before(size_t place, const Question& question,
                                         const Target& target, bool awaits) const;
 
   std::shared_ptr<const ProbeMatch> known_match(const ObjectPtr& object, const Question& question);
   Result<Resolution> resolve_files(const Pattern& pattern, const Target& target,
-                                   const Access& access, std::optional<Returns> returns,
-                                   const Below* below, bool awaits);
+                                   const Access& access, const Wanted& wanted);
 
   static constexpr size_t kMostKept = 8;
   std::list<FoundMatch> matches_;  // last used first
@@ -144,16 +154,14 @@ class Resolver {
   Objects objects_;
 };
 
-// A resolver with the access of one user. Both are borrowed. `awaits` is for the settings that users have
-// chosen themselves.
+// A resolver with the access of one user. Both are borrowed.
 struct ResolverFor {
   Resolver& resolver;
   const Access& access;
 
   Result<Resolution> resolve(const Pattern& pattern, const Target& target,
-                             std::optional<Returns> returns, const Below* below,
-                             bool awaits) const {
-    return resolver.resolve(pattern, target, access, returns, below, awaits);
+                             const Wanted& wanted) const {
+    return resolver.resolve(pattern, target, access, wanted);
   }
   void begin_count() const { resolver.begin_count(); }
   Status check_all_read() const { return resolver.check_all_read(); }

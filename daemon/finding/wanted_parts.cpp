@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "daemon/finding/given_types.h"
+#include "daemon/spec/names.h"
 
 namespace tracectl {
 namespace {
@@ -23,9 +24,12 @@ void await_in(const std::vector<std::shared_ptr<const Process>>& processes, Cove
 Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const Source& source,
                    uint32_t sides, Coverage& coverage, const Below* below) {
   const Setting& setting = *source.setting;
-  const auto returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt;
-  const bool awaits = source.what == Beside::nothing;
-  auto resolved = resolver.resolve(pattern, setting.target, returns, below, awaits);
+  const Wanted wanted{
+      .returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt,
+      .below = below,
+      .symbols = symbols_of(setting),
+      .awaits = source.what == Beside::nothing};
+  auto resolved = resolver.resolve(pattern, setting.target, wanted);
   if (!resolved) return resolved.error();
   give_types(setting.types, *resolved);
   await_in(resolved->awaiting, coverage);

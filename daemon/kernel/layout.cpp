@@ -25,6 +25,7 @@ tc_arg_place place_of(const Argument& argument) {
     case Argument::Place::constant: return TC_ARG_CONSTANT;
     case Argument::Place::in_register: return TC_ARG_REGISTER;
     case Argument::Place::memory: return TC_ARG_MEMORY;
+    case Argument::Place::symbol: return TC_ARG_ADDRESS;
   }
   return TC_ARG_UNREADABLE;
 }
@@ -45,7 +46,8 @@ tc_arg encode(const Argument& argument) {
 tc_layout layout_of(const Arguments& arguments) {
   tc_layout layout{};
   const size_t count = std::min<size_t>(arguments.size(), TC_MAX_ARGS);
-  layout.arg_count = static_cast<uint32_t>(count);
+  layout.arg_count = static_cast<uint32_t>(std::min(count, count_of_probe(arguments)));
+  layout.symbol_count = static_cast<uint32_t>(count) - layout.arg_count;
   for (size_t i = 0; i < count; ++i) layout.args[i] = encode(arguments[i]);
   return layout;
 }

@@ -34,12 +34,30 @@ const char* kind_name(const Argument& argument) {
   return "integer";
 }
 
+namespace {
+
+bool is_symbol(const Argument& argument) { return argument.place == Argument::Place::symbol; }
+
+std::optional<size_t> index_from(size_t first, size_t last, const Arguments& arguments,
+                                 std::string_view name) {
+  for (size_t i = first; i < last; ++i)
+    if (arguments[i].name == name) return i;
+  return std::nullopt;
+}
+
+}  // namespace
+
+size_t count_of_probe(const Arguments& arguments) {
+  return static_cast<size_t>(std::ranges::find_if(arguments, is_symbol) - arguments.begin());
+}
+
 std::optional<size_t> index_of(const Arguments& arguments, std::string_view name) {
   if (name.empty()) return std::nullopt;
-  const auto found = std::find_if(arguments.begin(), arguments.end(),
-                                  [&](const Argument& one) { return one.name == name; });
-  if (found == arguments.end()) return std::nullopt;
-  return static_cast<size_t>(found - arguments.begin());
+  return index_from(0, count_of_probe(arguments), arguments, name);
+}
+
+std::optional<size_t> index_of_symbol(const Arguments& arguments, std::string_view name) {
+  return index_from(count_of_probe(arguments), arguments.size(), arguments, name);
 }
 
 const Enumerator* find_enumerator(const Argument& argument, int64_t value) {

@@ -37,6 +37,7 @@ struct Argument {
     in_register,
     memory,   // at base + index * scale + offset
     nothing,  // there is no value: the result of a function that returns `void`
+    symbol,   // no argument, but the address of what the file calls `name`: base + offset
   };
 
   // How the value is shown to users.
@@ -112,7 +113,7 @@ struct Member {
   }
 };
 
-constexpr Argument::Place last_of(Argument::Place) { return Argument::Place::nothing; }
+constexpr Argument::Place last_of(Argument::Place) { return Argument::Place::symbol; }
 constexpr Argument::Kind last_of(Argument::Kind) { return Argument::Kind::aggregate; }
 
 using Arguments = std::vector<Argument>;
@@ -135,8 +136,13 @@ std::string type_name(const Argument& argument);
 // How the value is shown to users: "integer", "float", "enumeration"..., "void" if there is none.
 const char* kind_name(const Argument& argument);
 
+// How many are arguments of the probe. Behind them there can be the addresses of symbols.
+size_t count_of_probe(const Arguments& arguments);
+
 // The index of the argument with this name (not `arg0`); none if there is none.
 std::optional<size_t> index_of(const Arguments& arguments, std::string_view name);
+// The index of the address of the symbol with this name.
+std::optional<size_t> index_of_symbol(const Arguments& arguments, std::string_view name);
 
 // The enumerator of an enumeration's value; nullptr if none has it.
 const Enumerator* find_enumerator(const Argument& argument, int64_t value);

@@ -23,8 +23,8 @@ constexpr std::array kOperators = std::to_array<OperatorWord>(
      {"*", 10}, {"/", 10}, {"%", 10}, {"!", 0},  {"~", 0},  {"-", 0}});
 
 constexpr std::array kOperands = std::to_array<std::string_view>(
-    {"arg", "pid", "tid", "uid", "cpu", "comm", "cgroup", "ts", "stack_bytes", "tag", "container",
-     "unit", "stack", "caller", "path", "retval", "duration", "thrown"});
+    {"arg", "uaddr", "pid", "tid", "uid", "cpu", "comm", "cgroup", "ts", "stack_bytes", "tag",
+     "container", "unit", "stack", "caller", "path", "retval", "duration", "thrown"});
 
 constexpr std::array kReads =
     std::to_array<std::string_view>({"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"});
@@ -78,6 +78,7 @@ class Printer {
 
   void print_operand(const Expr& expr) {
     text += name_of(expr.operand);
+    if (expr.operand == Operand::symbol) text += '(' + quoted_text(expr.text) + ')';
     if (expr.operand == Operand::stack && expr.number != kDefaultFrames)
       text += '(' + std::to_string(expr.number) + ')';
     if (expr.operand != Operand::arg) return;
@@ -162,6 +163,12 @@ Expr Expr::of_operand(Operand operand, uint64_t index, size_t column) {
   return {.kind = Kind::operand, .operand = operand, .number = index, .column = column};
 }
 
+Expr Expr::of_symbol(std::string name, size_t column) {
+  Expr expr = of_operand(Operand::symbol, 0, column);
+  expr.text = std::move(name);
+  return expr;
+}
+
 Expr Expr::of_cstr(Expr address, uint64_t most_bytes, size_t column) {
   Expr expr = of_str(of_read(Read::u64, std::move(address), column), most_bytes, column);
   expr.text = kCstr;
@@ -241,7 +248,8 @@ std::string_view name_of(Operand operand) { return kOperands[static_cast<size_t>
 std::string_view name_of(Read read) { return kReads[static_cast<size_t>(read)]; }
 
 std::optional<Operand> operand_named(std::string_view name) {
-  const auto at = std::find(kOperands.begin() + 1, kOperands.end(), name);
+  constexpr auto kNamed = static_cast<size_t>(Operand::symbol) + 1;
+  const auto at = std::find(kOperands.begin() + kNamed, kOperands.end(), name);
   if (at == kOperands.end()) return std::nullopt;
   return static_cast<Operand>(at - kOperands.begin());
 }

@@ -38,6 +38,7 @@ enum class Operator : uint8_t {
 // Operands from `retval` on are known when a call returns, not when it begins.
 enum class Operand : uint8_t {
   arg,
+  symbol,  // the address of a variable or function of the probe's file
   pid,
   tid,
   uid,
@@ -66,6 +67,7 @@ struct Expr {
 
   static constexpr uint64_t kMostStrBytes = 64;
   static constexpr size_t kMostTextBytes = 63;
+  static constexpr size_t kMostSymbolBytes = 1024;
   static constexpr uint64_t kSignedResult = 1 << 7;
   static constexpr const char* kCstr = "cstr";
   static constexpr const char* kLibcxx = "libcxx";
@@ -79,7 +81,7 @@ struct Expr {
   // site is known (spec/names.h)
   uint64_t number = 0;
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number`
-  // is then 0 until a site is known (spec/names.h). str: kCstr or kLibcxx if it was written as
+  // is then 0 until a site is known (spec/names.h). symbol: its name. str: kCstr or kLibcxx if it was written as
   // such.
   std::string text = {};
   std::vector<Expr> children = {};  // for str, hex and read: the address
@@ -90,6 +92,7 @@ struct Expr {
 
   static Expr of_integer(uint64_t value, size_t column = 0);
   static Expr of_text(std::string text, size_t column = 0);
+  static Expr of_symbol(std::string name, size_t column = 0);
   static Expr of_operand(Operand operand, uint64_t index = 0, size_t column = 0);
   static Expr of_str(Expr address, uint64_t most_bytes, size_t column = 0);
   // The characters of a std::string of libstdc++, like c_str(): its first member is a pointer to
@@ -118,7 +121,7 @@ std::string quoted_text(std::string_view text);
 // The words of the language. For `arg` the name includes no index.
 std::string_view name_of(Operand operand);
 std::string_view name_of(Read read);
-std::optional<Operand> operand_named(std::string_view name);  // never `arg`
+std::optional<Operand> operand_named(std::string_view name);  // never `arg` or `symbol`
 std::optional<Read> read_named(std::string_view name);
 
 // A greater value binds tighter, as in C. Binary operators only.

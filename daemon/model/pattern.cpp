@@ -296,7 +296,8 @@ std::optional<uint64_t> address_in(const Pattern& pattern) {
 bool wants_demangled(const Pattern& pattern) {
   if (pattern.kind != ProbeKind::function) return false;
   const std::string_view name = pattern.function;
-  return name.find("::") != name.npos || name.find_first_of("(< ") != name.npos || is_operator(name);
+  return name.find("::") != name.npos || name.find_first_of("(< ") != name.npos ||
+         is_operator(name);
 }
 
 }  // namespace tracectl

@@ -90,7 +90,8 @@ struct Site {
   CostClass cost = CostClass::slow;
   bool nop5 = false;  // the instruction is a 5-byte nop, which the kernel may turn into a call
   std::shared_ptr<const Arguments> args;
-  std::shared_ptr<const ReturnPlan> returns;  // if requested
+  std::shared_ptr<const Arguments> symbols = {};  // the addresses that were asked for, or null
+  std::shared_ptr<const ReturnPlan> returns;      // if requested
   // The distance of the return address from rsp in words, if rbp is not yet the function's own.
   std::optional<unsigned> words_below_caller = {};
 
@@ -101,10 +102,14 @@ struct Site {
     f("cost", s.cost);
     f("nop5", s.nop5);
     f("args", s.args);
+    f("symbols", s.symbols);
     f("returns", s.returns);
     f("words_below_caller", s.words_below_caller);
   }
 };
+
+// What expressions can use at the site: its arguments, then its symbols.
+std::shared_ptr<const Arguments> operands_of(const Site& site);
 
 // A function or USDT probe of one object.
 struct Probe {

@@ -371,6 +371,22 @@ void ElfFile::Impl::read_addresses() const {
     });
 }
 
+void ElfFile::each_definition(const std::function<void(const Definition&)>& on_symbol) const {
+  const auto each_of = [&](const ElfImage& from, uint32_t table) {
+    from.each_symbol(table, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
+      const size_t length = ::strnlen(name, kLongestSymbol);
+      if (symbol.st_shndx != SHN_UNDEF && length > 0 && length < kLongestSymbol)
+        on_symbol({std::string_view(name, length), symbol.st_value,
+                   static_cast<unsigned char>(GELF_ST_TYPE(symbol.st_info)),
+                   static_cast<unsigned char>(GELF_ST_VISIBILITY(symbol.st_other)),
+                   table == SHT_DYNSYM});
+    });
+  };
+  each_of(impl_->image, SHT_DYNSYM);
+  each_of(impl_->image, SHT_SYMTAB);
+  for (const ElfImage& extra : impl_->debug_files()) each_of(extra, SHT_SYMTAB);
+}
+
 std::optional<uint64_t> ElfFile::symbol_address(std::string_view name) const {
   if (!impl_->addresses) impl_->read_addresses();
   const auto found = impl_->addresses->find(std::string(name));

@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -107,6 +108,16 @@ class ElfFile {
 
   std::optional<Section> section(std::string_view name) const;
   std::vector<Section> code_sections() const;  // loaded from the file, and executable
+  // Calls `on_symbol` with each definition in the file's own tables and those of its debug files.
+  struct Definition {
+    std::string_view name;
+    uint64_t address =
+        0;  // in the file's own address space; of a thread-local variable something else
+    unsigned char type = 0;        // as STT_FUNC
+    unsigned char visibility = 0;  // as STV_DEFAULT
+    bool exported = false;         // in the dynamic symbol table
+  };
+  void each_definition(const std::function<void(const Definition&)>& on_symbol) const;
   std::optional<uint64_t> symbol_address(std::string_view name) const;  // of any kind
 
  private:

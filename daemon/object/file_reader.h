@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
@@ -29,11 +30,12 @@ struct FileFacts {
   }
 };
 
-// The parameters of find_probes().
+// The parameters of find_probes(), and of add_symbols().
 struct Question {
   Pattern pattern;
   std::optional<Returns> returns = {};
   std::optional<Below> below = {};
+  std::vector<std::string> symbols = {};  // whose addresses each site gets (symbols.h)
   Nops nops = {};
   MatchBounds most = {};  // of the answer: the asker's limits, at which reading stops
 
@@ -43,6 +45,7 @@ struct Question {
     f("pattern", s.pattern);
     f("returns", s.returns);
     f("below", s.below);
+    f("symbols", s.symbols);
     f("nops", s.nops);
   }
 };

@@ -2,6 +2,7 @@
 #include "daemon/object/own_reading.h"
 
 #include "daemon/object/own_stacks.h"
+#include "daemon/object/symbols.h"
 
 namespace tracectl {
 
@@ -18,8 +19,10 @@ Result<FileFacts> OpenFile::facts() {
 }
 
 Result<ProbeMatch> OpenFile::find(const Question& question) {
-  return find_probes(file_, question.pattern, question.returns,
-                     question.below ? &*question.below : nullptr, question.nops);
+  auto match = find_probes(file_, question.pattern, question.returns,
+                           question.below ? &*question.below : nullptr, question.nops);
+  if (match) add_symbols(file_->elf(), question.symbols, *match);
+  return match;
 }
 
 Result<std::optional<std::string>> OpenFile::function_at(uint64_t offset) {

@@ -169,7 +169,8 @@ class ProbesCheck {
 
   bool is_possible(const Probe& probe) {
     return check_.is_possible(probe) && std::ranges::all_of(probe.sites, [this](const Site& site) {
-             return is_possible(*site.args) && (!site.returns || is_possible(*site.returns));
+             return is_possible(*site.args) && (!site.symbols || is_possible(*site.symbols)) &&
+                    (!site.returns || is_possible(*site.returns));
            });
   }
 

@@ -14,10 +14,13 @@ namespace {
 
 // Checks, before anything is changed, that each spec is possible at each of its sites.
 Status check_specs(const Coverage& coverage) {
-  std::set<std::tuple<const Setting*, const Arguments*, const ReturnPlan*>> checked;
+  std::set<std::tuple<const Setting*, const Arguments*, const Arguments*, const ReturnPlan*>>
+      checked;
   for (const auto& [key, wants] : coverage.wants)
     for (const Want& want : wants)
-      if (checked.insert({&want.setting(), want.site->args.get(), want.site->returns.get()}).second)
+      if (const Site& site = *want.site;
+          checked.insert({&want.setting(), site.args.get(), site.symbols.get(), site.returns.get()})
+              .second)
         if (auto possible = Hooks::check(want); !possible) return possible;
   return ok();
 }

@@ -99,7 +99,7 @@ Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Targ
   resolver_.begin_count();
   Resolution all;
   for (const Pattern& pattern : patterns) {
-    auto one = resolver_.resolve(pattern, target, access, returns);
+    auto one = resolver_.resolve(pattern, target, access, {.returns = returns});
     if (!one) return one.error();
     std::move(one->parts.begin(), one->parts.end(), std::back_inserter(all.parts));
     std::move(one->refused.begin(), one->refused.end(), std::back_inserter(all.refused));

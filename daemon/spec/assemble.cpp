@@ -122,11 +122,13 @@ class Assembler {
   }
 
   static Status check_kept(const Expr& part, const Expr& whole) {
-    const bool is_arg = part.kind == Expr::Kind::operand && part.operand == Operand::arg;
+    const bool is_arg = part.kind == Expr::Kind::operand &&
+                        (part.operand == Operand::arg || part.operand == Operand::symbol);
     if (is_arg && part.number >= TC_CALL_ARGS)
-      return error_at(to_string(whole), column_of(part, whole),
-                      "only the first " + std::to_string(int{TC_CALL_ARGS}) +
-                          " arguments are kept until the call returns");
+      return error_at(
+          to_string(whole), column_of(part, whole),
+          "only the first " + std::to_string(int{TC_CALL_ARGS}) +
+              " arguments are kept until the call returns, and symbols count as further ones");
     if (part.kind == Expr::Kind::operand && part.operand == Operand::stack_bytes)
       return error_at(to_string(whole), column_of(part, whole),
                       "stack_bytes is known where a call begins, and not kept until it ends");

@@ -33,6 +33,7 @@ ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
     case Operand::stack: return ValueType::stack;
     case Operand::caller: return ValueType::caller;
     case Operand::path: return ValueType::path;
+    case Operand::symbol:
     case Operand::ts:
     case Operand::stack_bytes:
     case Operand::duration:
@@ -121,9 +122,13 @@ class Checker {
 
   Status operand(const Expr& expr) const {
     if (is_key_only(expr)) return key_as_value(expr);
-    if (expr.operand != Operand::arg || !against_.arguments) return ok();
+    if (!against_.arguments) return ok();
     const Arguments& arguments = *against_.arguments;
-    if (expr.number >= arguments.size()) return error(expr, known_arguments(arguments.size()));
+    if (expr.operand == Operand::symbol && expr.number >= arguments.size())
+      return error(expr, "uaddr is known where a probe is armed; events do not record it");
+    if (expr.operand != Operand::arg) return ok();
+    const size_t count = count_of_probe(arguments);
+    if (expr.number >= count) return error(expr, known_arguments(count));
     const Argument& argument = arguments[expr.number];
     const std::string name = "arg" + std::to_string(expr.number);
     if (argument.is_float)

@@ -2,9 +2,12 @@
 #include "daemon/spec/names.h"
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "bpf/abi.h"
 #include "daemon/base/nearest.h"
 #include "daemon/spec/lexer.h"
 
@@ -15,9 +18,14 @@ bool is_argument(const Expr& expr) {
   return expr.kind == Expr::Kind::operand && expr.operand == Operand::arg;
 }
 
+bool is_symbol(const Expr& expr) {
+  return expr.kind == Expr::Kind::operand && expr.operand == Operand::symbol;
+}
+
 bool uses_arguments(const Expr& expr) {
-  return is_argument(expr) || std::any_of(expr.children.begin(), expr.children.end(),
-                                          [](const Expr& child) { return uses_arguments(child); });
+  return is_argument(expr) || is_symbol(expr) ||
+         std::any_of(expr.children.begin(), expr.children.end(),
+                     [](const Expr& child) { return uses_arguments(child); });
 }
 
 // Calls `on_expr` with each expression of the spec, as Expr& or const Expr& like the spec. May
@@ -35,7 +43,7 @@ template <class AnySpec, class OnExpr> void each_expr(AnySpec& spec, OnExpr on_e
 Error unknown_name(const Expr& part, const Expr& whole, const Arguments& arguments) {
   std::vector<std::string_view> known;
   std::string listed;
-  for (const Argument& argument : arguments) {
+  for (const Argument& argument : std::span(arguments).first(count_of_probe(arguments))) {
     if (argument.name.empty()) continue;
     known.push_back(argument.name);
     listed += (listed.empty() ? "" : ", ") + argument.name;
@@ -67,6 +75,9 @@ Status set_result(Expr& part, const Expr& whole, const Argument* result) {
   return ok();
 }
 
+// For recorded events, which have none; spec/check.h refuses it.
+constexpr uint64_t kNoSymbol = TC_MAX_ARGS;
+
 // The end of a text that has its length behind it is no 0.
 bool reads_past_its_end(const Expr& expr, const Arguments& arguments) {
   if (expr.kind != Expr::Kind::str || !is_argument(expr.children.front())) return false;
@@ -81,6 +92,7 @@ Status number(Expr& part, const Expr& whole, const Arguments& arguments, const A
     if (!index) return unknown_name(part, whole, arguments);
     part.number = *index;
   }
+  if (is_symbol(part)) part.number = index_of_symbol(arguments, part.text).value_or(kNoSymbol);
   for (Expr& child : part.children)
     if (auto numbered = number(child, whole, arguments, result); !numbered) return numbered;
   if (reads_past_its_end(part, arguments))
@@ -91,7 +103,7 @@ Status number(Expr& part, const Expr& whole, const Arguments& arguments, const A
 }
 
 void list_arguments(const Expr& expr, const Arguments& arguments, std::string& list) {
-  if (is_argument(expr)) {
+  if (is_argument(expr) || is_symbol(expr)) {
     list += std::to_string(expr.number);
     if (expr.number < arguments.size()) list += ' ' + type_name(arguments[expr.number]);
     if (expr.number < arguments.size() && !is_readable(arguments[expr.number]))
@@ -109,6 +121,11 @@ std::string text_arguments(const Arguments& arguments) {
     list += type_name(one) + (one.is_shown_as_text ? " text " : " ") + one.declared_type + " " +
             one.name + ",";
   return list;
+}
+
+void list_symbols(const Expr& expr, std::set<std::string>& names) {
+  if (is_symbol(expr)) names.insert(expr.text);
+  for (const Expr& child : expr.children) list_symbols(child, names);
 }
 
 }  // namespace
@@ -149,6 +166,14 @@ bool keeps_arguments(const Spec& spec) {
   if (all && (uses_arguments(*spec.when) || (spec.event && spec.values.empty()))) return true;
   if (is_event_at_return(spec) && any_uses(spec.values)) return true;
   return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), keeps);
+}
+
+std::vector<std::string> symbols_of(const Setting& setting) {
+  std::set<std::string> names;
+  each_expr(setting.spec, [&](const Expr& expr) { list_symbols(expr, names); });
+  if (setting.latency)
+    for (const Expr& key : setting.latency->by) list_symbols(key, names);
+  return {names.begin(), names.end()};
 }
 
 Result<Spec> with_numbers(Spec spec, const Arguments& arguments, const Argument* result) {

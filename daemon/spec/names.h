@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
+#include "daemon/model/setting.h"
 #include "daemon/model/spec.h"
 
 namespace tracectl {
@@ -24,8 +26,11 @@ bool shows_text(const Spec& spec, const Arguments& arguments);
 // Whether evaluation at the return needs arguments, which must then be kept.
 bool keeps_arguments(const Spec& spec);
 
-// The same spec, with each `arg.NAME` resolved to that argument's number at a site, and `retval` to
-// the type of the result; a signed integer of 64 bits if `result` is null.
+// The symbols whose addresses its expressions use, each once.
+std::vector<std::string> symbols_of(const Setting& setting);
+
+// The same spec, with each `arg.NAME` and `uaddr("NAME")` resolved to its number among the operands of a site, and
+// `retval` to the type of the result; a signed integer of 64 bits if `result` is null.
 Result<Spec> with_numbers(Spec spec, const Arguments& arguments, const Argument* result = nullptr);
 
 }  // namespace tracectl

@@ -28,13 +28,13 @@ constexpr unsigned kLoosest = 1;
 
 constexpr const char* kWords =
     "arg0 to arg11, pid, tid, uid, cpu, comm, cgroup, ts, stack_bytes, tag, retval, duration, "
-    "thrown, str(E), cstr(E), hex(E, N), s8 u8 s16 u16 s32 u32 s64 u64 (E)";
+    "thrown, str(E), cstr(E), hex(E, N), uaddr(\"NAME\"), s8 u8 s16 u16 s32 u32 s64 u64 (E)";
 
 constexpr std::array kNames = std::to_array<std::string_view>(
-    {"arg0",   "pid",         "tid",    "uid",       "cpu",  "comm",  "cgroup",
-     "ts",     "stack_bytes", "tag",    "container", "unit", "stack", "caller",
-     "retval", "duration",    "thrown", "str",       "cstr", "hex",   "s8",
-     "u8",     "s16",         "u16",    "s32",       "u32",  "s64",   "u64"});
+    {"arg0",        "pid", "tid",       "uid",  "cpu",   "comm",   "cgroup", "ts",
+     "stack_bytes", "tag", "container", "unit", "stack", "caller", "retval", "duration",
+     "thrown",      "str", "cstr",      "hex",  "uaddr", "s8",     "u8",     "s16",
+     "u16",         "s32", "u32",       "s64",  "u64"});
 
 // Looks like argN; its N may be anything.
 constexpr std::string_view kNamedArgument = "arg.";
@@ -156,6 +156,7 @@ class ExprParser {
     const Token token = cursor_.here();
     if (token.text == "str" || token.text == Expr::kCstr) return str();
     if (token.text == "hex") return hex();
+    if (token.text == name_of(Operand::symbol)) return symbol();
     if (auto read = read_named(token.text)) return memory(*read);
     if (token.text.starts_with(kNamedArgument)) return argument_by_name();
     if (is_argument(token.text)) return argument();
@@ -239,6 +240,17 @@ class ExprParser {
     auto bytes = byte_count(token, "the number of bytes, an integer");
     if (!bytes) return bytes.error();
     return close_call(Expr::of_hex(std::move(address->expr), *bytes, token.column));
+  }
+
+  // uaddr("NAME")
+  Result<Part> symbol() {
+    const Token token = cursor_.take();
+    constexpr const char* kForm = "the name of a variable or function in quotes: uaddr(\"NAME\")";
+    if (!cursor_.take_if(Token::Kind::open))
+      return cursor_.error(token, "uaddr takes " + std::string{kForm});
+    auto name = cursor_.quoted(kForm, Expr::kMostSymbolBytes);
+    if (!name) return name.error();
+    return close_call(Expr::of_symbol(*std::move(name), token.column));
   }
 
   Result<uint64_t> byte_count(const Token& function, const std::string& what) {

@@ -232,7 +232,7 @@ Status Hooks::check(const Want& want) {
                     want);
   if (!needs_assembly(spec, *want.site->args)) return ok();
   if (auto known = check_callers(want); !known) return known;
-  auto assembled = assemble(spec, *want.site->args, result_of(*want.site));
+  auto assembled = assemble(spec, *operands_of(*want.site), result_of(*want.site));
   if (!assembled) return in_probe(assembled.error(), want);
   return ok();
 }
@@ -254,15 +254,15 @@ Status Hooks::check_callers(const Want& want) {
 
 Result<bool> Hooks::may_wait(const Setting& setting, const Site& site) {
   if (follows_calls(setting)) return false;
-  if (!setting.latency) return reads_memory(setting.spec, *site.args, nullptr);
+  if (!setting.latency) return reads_memory(setting.spec, *operands_of(site), nullptr);
   const PairSide side{.number = 0, .sides = TC_PAIR_TO, .by = &setting.latency->by};
-  return reads_memory(spec_of_sides(setting, TC_PAIR_TO), *site.args, &side);
+  return reads_memory(spec_of_sides(setting, TC_PAIR_TO), *operands_of(site), &side);
 }
 
 Status Hooks::check_side(const Want& want) {
   const PairSide side{.number = 0, .sides = want.sides, .by = &want.setting().latency->by};
   auto assembled =
-      assemble(spec_of_sides(want.setting(), want.sides), *want.site->args, nullptr, &side);
+      assemble(spec_of_sides(want.setting(), want.sides), *operands_of(*want.site), nullptr, &side);
   if (!assembled) return in_probe(assembled.error(), want);
   return ok();
 }
@@ -308,7 +308,7 @@ Result<SessionNumbers> Hooks::numbers_of(Session& session, const Spec& spec) {
 Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
   const Spec& spec = want.setting().spec;
   if (uses_arguments(spec)) {
-    auto layout = slots_.layouts.of(want.site->args,
+    auto layout = slots_.layouts.of(operands_of(*want.site),
                                     spec.sees_callees ? Layouts::kMostOfCallees : Layouts::kMost);
     if (!layout) return layout.error();
     hook.layout = std::move(*layout);
@@ -317,7 +317,7 @@ Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
   auto numbers = numbers_of(session, spec);
   if (!numbers) return numbers.error();
   auto installed =
-      specs_.install(want.part->setting, *want.site->args, result_of(*want.site), *numbers);
+      specs_.install(want.part->setting, *operands_of(*want.site), result_of(*want.site), *numbers);
   if (!installed) return in_probe(installed.error(), want);
   hook.spec = std::move(*installed);
   if (hook.spec && (*hook.spec)->follows_calls) {
@@ -340,12 +340,13 @@ Status Hooks::give_side(const Session& session, const Want& want, Hook& hook) {
   const PairSide side{
       .number = hook.pair->number(), .sides = want.sides, .by = &want.setting().latency->by};
   if (uses_arguments(spec_of_sides(want.setting(), want.sides), side)) {
-    auto layout = slots_.layouts.of(want.site->args);
+    auto layout = slots_.layouts.of(operands_of(*want.site));
     if (!layout) return layout.error();
     hook.layout = std::move(*layout);
   }
   const SessionNumbers numbers{.session = session.id, .tag = 0, .triggers = {}};
-  auto installed = specs_.install(want.part->setting, *want.site->args, nullptr, numbers, &side);
+  auto installed =
+      specs_.install(want.part->setting, *operands_of(*want.site), nullptr, numbers, &side);
   if (!installed) return in_probe(installed.error(), want);
   hook.spec = std::move(*installed);
   hook.pair_slowest = want.setting().latency->slowest;
@@ -421,7 +422,7 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
       (own_values ? to_string(want.setting().spec) : "") + " " + std::to_string(frames);
   const Argument* result = result_of(*want.site);
   const std::string of_result = result ? "-> " + meaning_of({*result}) : "";
-  SourceKey key{want.probe->name, hook.layout ? Layouts::text_of(*want.site->args) : "",
+  SourceKey key{want.probe->name, hook.layout ? Layouts::text_of(*operands_of(*want.site)) : "",
                 meaning_of(args) + of_result + values};
   auto known = session.sources.find(key);
   if (known == session.sources.end()) {

@@ -15,6 +15,8 @@ std::string key_of(const Argument& a) {
   if (a.place == Argument::Place::constant) add(a.offset);
   if (a.place == Argument::Place::in_register)
     for (const int part : {int(a.base), int(a.high_byte)}) add(part);
+  if (a.place == Argument::Place::symbol)
+    for (const int64_t part : {int64_t(a.base), a.offset}) add(part);
   if (a.place == Argument::Place::memory)
     for (const int64_t part :
          {int64_t(a.link_relative), int64_t(a.base), int64_t(a.index), int64_t(a.scale), a.offset})

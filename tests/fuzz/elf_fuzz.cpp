@@ -53,6 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_data(*file);
   (void)file->interpreter();
   (void)file->symbol_address("main");
+  file->each_definition([](const ElfFile::Definition& one) {
+    must(!one.name.empty() && one.name.size() < kLongestSymbol);
+  });
   if (const auto bytes = file->read_at_most(0, size)) must(bytes->size() <= size);
   const auto sites = read_usdt_sites(*file);
   if (!sites) return 0;

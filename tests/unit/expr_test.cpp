@@ -181,6 +181,21 @@ TEST(Expr, BytesAreValuesAndKeysOnly) {
   expect_refused("hex(arg0, 65)", 10, "1 to 64");
 }
 
+TEST(Expr, AddressesOfSymbolsAreIntegers) {
+  EXPECT_EQ(
+      parsed_expr("u32(uaddr(\"n\") + 4)"),
+      Expr::of_read(Read::u32, Expr::of_binary(Operator::add, Expr::of_symbol("n"), number(4))));
+  EXPECT_EQ(canonical("arg0==uaddr( \"a::b(int)\" )"), "arg0 == uaddr(\"a::b(int)\")");
+  EXPECT_EQ(canonical("uaddr(\"a\\\"b\") == 1"), "uaddr(\"a\\\"b\") == 1");
+  EXPECT_FALSE(parsed_expr("uaddr(\"a\")") == parsed_expr("uaddr(\"b\")"));
+  expect_refused("uaddr == 1", 0, "the name of a variable or function in quotes");
+  expect_refused("uaddr(n) == 1", 6, "the name of a variable or function in quotes");
+  expect_refused("uaddr() == 1", 6, "the name of a variable or function in quotes");
+  expect_refused("uaddr(\"n\", 1) == 1", 9, "not expected");
+  expect_refused("uaddr(\"n\") == \"a\"", 0, "this is an integer");
+  expect_refused("uadr(\"n\") == 1", 0, "did you mean \"uaddr\"");
+}
+
 TEST(Expr, LiteralsThatCannotBeMeantAreRefused) {
   expect_refused("arg0 / 0 == 1", 7, "divides by 0");
   expect_refused("arg0 % (0) == 1", 8, "divides by 0");
