@@ -47,10 +47,9 @@ std::string name_of_chunks(const tracer& skeleton, ChunkOf of) {
   return "chunk." + digest_of(skeleton) + '.' + name_of(of) + '.';
 }
 
-// The chunks that the map of maps has, in their order. None if the store has not all of them.
-std::optional<std::vector<Fd>> take_chunks(const tracer& skeleton, ChunkOf of, int place,
-                                           DescriptorStore& store) {
-  auto saved = store.take(name_of_chunks(skeleton, of));
+// The chunks that the map of maps has, in their order. None if they are not all among those that were saved.
+std::optional<std::vector<Fd>> chunks_of(const tracer& skeleton, ChunkOf of, int place,
+                                         std::vector<SavedDescriptor> saved) {
   std::vector<Fd> chunks;
   uint32_t id = 0;
   for (uint32_t number = 0; bpf_map_lookup_elem(place, &number, &id) == 0; ++number) {
@@ -79,27 +78,47 @@ std::string name_of_saved_program(const tracer& skeleton) {
   return "program." + digest_of(skeleton);
 }
 
-Result<SavedTables> take_tables(tracer& skeleton, DescriptorStore& store) {
+namespace {
+
+// Whether the store has all that the programs work with.
+bool are_complete(const tracer& skeleton, const DescriptorStore& store) {
   const std::string digest = digest_of(skeleton);
-  auto saved = store.take("map." + digest + ".");
-  auto programs = store.take(name_of_saved_program(skeleton));
+  auto saved = store.look("map." + digest + ".");
   const auto tables = tables_of(skeleton);
-  SavedTables taken;
-  if (programs.empty()) return taken;
   for (size_t i = 0; i < tables.size(); ++i) {
     const SavedDescriptor* table = find(saved, name_of_table(digest, i));
-    if (!table) return taken;
-    for (const ChunkOf of : kAllChunks) {
-      if (tables[i] != place_of(skeleton, of)) continue;
-      auto chunks = take_chunks(skeleton, of, table->fd.get(), store);
-      if (!chunks) return taken;
-      taken.chunks[of] = std::move(*chunks);
-    }
+    if (!table) return false;
+    for (const ChunkOf of : kAllChunks)
+      if (tables[i] == place_of(skeleton, of) &&
+          !chunks_of(skeleton, of, table->fd.get(), store.look(name_of_chunks(skeleton, of))))
+        return false;
   }
-  for (size_t i = 0; i < tables.size(); ++i)
-    if (bpf_map__reuse_fd(tables[i], find(saved, name_of_table(digest, i))->fd.get()) != 0)
+  return !store.look(name_of_saved_program(skeleton)).empty();
+}
+
+}  // namespace
+
+// What is incomplete is forgotten: the tables that replace it will be saved under the same names.
+Result<SavedTables> take_tables(tracer& skeleton, DescriptorStore& store) {
+  SavedTables taken;
+  if (!are_complete(skeleton, store)) {
+    forget_tables(skeleton, store);
+    return taken;
+  }
+  const std::string digest = digest_of(skeleton);
+  auto saved = store.take("map." + digest + ".");
+  const auto tables = tables_of(skeleton);
+  for (size_t i = 0; i < tables.size(); ++i) {
+    const int table = find(saved, name_of_table(digest, i))->fd.get();
+    for (const ChunkOf of : kAllChunks)
+      if (tables[i] == place_of(skeleton, of))
+        taken.chunks[of] =
+            chunks_of(skeleton, of, table, store.take(name_of_chunks(skeleton, of))).value();
+    if (bpf_map__reuse_fd(tables[i], table) != 0)
       return Error::from_errno(std::string("take over the table ") + bpf_map__name(tables[i]));
-  for (SavedDescriptor& one : programs) taken.links.push_back(std::move(one.fd));
+  }
+  for (SavedDescriptor& one : store.take(name_of_saved_program(skeleton)))
+    taken.links.push_back(std::move(one.fd));
   return taken;
 }
 

@@ -2,7 +2,15 @@
 """Patterns that choose very many functions, or one function by very many names."""
 
 import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
 
+import service_manager
 import support
 from support import target
 
@@ -90,3 +98,69 @@ class LargeSets(support.DaemonTest):
         self.assertEqual(run('stage', 'many', 'set', 'u::same', '-x', large).returncode, 0)
         self.assertEqual(run('commit', 'many').returncode, 0)
         self.assertEqual(run('session', 'delete', 'many').returncode, 0)
+
+
+@support.needs_root
+class OverRestarts(unittest.TestCase):
+    """A saved session of 100,000 sites. Most of their slots and counters are in chunks, which the next daemon takes
+    over."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.service = service_manager.Service('--sessions', folder.name)
+        self.addCleanup(self.service.end)
+        self.service.start()
+        self.program = support.Program(target('sites'))
+        self.addCleanup(self.program.end)
+        for name in 's', 't':  # of the second the hooks are in chunks, too
+            self.service.json('session', 'new', name, '--saved')
+            self.service.json('stage', name, 'set', 'u::s[0-9]*', '-p', str(self.program.pid), '--do', 'count')
+            self.service.json('commit', name, '--yes')
+
+    def call_every(self, step):
+        self.program.send(f'call {step}')
+        self.assertEqual(self.program.result()['calls'], 100_000 // step)
+
+    def counts(self, name):
+        return {row['probe'].rpartition(':')[2]: row['count'] for row in self.service.json('read', name)['rows']
+                if row['count']}
+
+    def chunks(self):
+        """The size of their entries, by what the store has."""
+        found = {}
+        for name, fd in self.service.store:
+            number = re.search(r'^map_id:\s*(\d+)$', pathlib.Path(f'/proc/self/fdinfo/{fd}').read_text(), re.M)
+            if not number:
+                continue
+            shown = json.loads(subprocess.run(['bpftool', '-j', 'map', 'show', 'id', number[1]], check=True,
+                                              capture_output=True, text=True).stdout)
+            if shown['name'] == 'chunk':
+                found[name, fd] = shown['bytes_value']
+        return found
+
+    def test_counts_go_on(self):
+        self.call_every(50)
+        self.service.restart(signal.SIGKILL)
+        self.call_every(50)
+        for name in 's', 't':
+            self.assertEqual(self.counts(name), {f's{n}': 2 for n in range(50, 100_001, 50)})
+
+    def test_without_one_of_the_chunks_all_begin_anew(self):
+        sizes = set(self.chunks().values())
+        self.assertEqual(len(sizes), 3)  # of a slot, a counter, a hook
+        for size in sizes:
+            with self.subTest(size=size):
+                self.call_every(50)
+                self.service.finish(signal.SIGKILL)
+                lost = next(kept for kept, bytes_each in self.chunks().items() if bytes_each == size)
+                self.service.store.remove(lost)
+                os.close(lost[1])
+                self.service.start()
+                self.call_every(70)
+                for name in 's', 't':
+                    self.assertEqual(self.service.json('session', 'show', name)['not_resumed'], [])
+                    self.assertEqual(self.counts(name), {f's{n}': 1 for n in range(70, 100_001, 70)})
+        for name in 's', 't':
+            self.service.json('session', 'delete', name)
+        self.assertEqual(support.text_differs(self.program.pid, target('sites')), 0)

@@ -5,8 +5,10 @@
 #include <mutex>
 
 #include "bpf/abi.h"
+#include "daemon/model/shares.h"
 #include "tests/support/restarts.h"
 #include "tests/support/tracer.h"
+#include "tests/support/users_file.h"
 
 namespace tracectl::on_kernel {
 namespace {
@@ -148,6 +150,32 @@ TEST_F(ManySitesOverRestarts, CountOn) {
   must(engine->commits().commit("s", {}));
   must(engine->delete_session("s"));
   EXPECT_TRUE(changed_code(program.pid(), program.path()).empty());
+}
+
+class ManySitesOfUsers : public WithUsersFile {
+ protected:
+  ManySitesOfUsers() : WithUsersFile("sites") {}
+};
+
+// Also where the counters that the keys belong to are beyond the first.
+TEST_F(ManySitesOfUsers, HaveTheirShareOfKeys) {
+  constexpr uint32_t kSites = 44'445, kUsers = 15;
+  start({.quota = {.sites = kSites, .matches = kSites, .most_users = kUsers}});
+  Program of_root("sites", {});
+  for (const char* session : {"first", "second"}) {
+    create(session);
+    set(session, kMost, process(of_root.pid()), "count");
+  }
+  create_for(user(), "s");
+  const std::string id = std::to_string(kUser);
+  const auto program = run_by({"--reuid=" + id, "--regid=" + id, "--clear-groups"});
+  set("s", probe("s[1-4]*"), process(program->pid()), "count by arg0");
+  EXPECT_EQ(calls_of(*program, 1), 100'000u);
+  const Results results = read("s");
+  const uint32_t most = Shares::of(TC_MAX_KEYS, kUsers).most_of_user();
+  EXPECT_EQ(results.totals.hits, kSites);
+  EXPECT_EQ(results.totals.dropped_keys, kSites - most);
+  EXPECT_EQ(hit(results).size(), most);
 }
 
 }  // namespace

@@ -1,9 +1,15 @@
 // build: -O1 -g -no-pie
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// 100,000 functions, s1 ... s100000. `sites STEP` calls every STEP-th of them once with its number, and ends. Without
+// 100,000 functions, s1 ... s100000, or as many as SITES says. `sites STEP` calls every STEP-th of them once with its number, and ends. Without
 // an argument it does so at each line `call STEP`. A function returns its argument.
 #include "stdin_protocol.h"
+
+#ifndef SITES
+#define SITES 100000
+#endif
+#define TEXT_OF(number) #number
+#define REPEAT(number) ".rept " TEXT_OF(number) "\n"
 
 #if defined(__x86_64__)
 #define FUNCTION "mov %rdi, %rax\n ret\n"
@@ -23,14 +29,14 @@ asm(".altmacro\n"
     ".text\n"
     ".p2align 4\n"
     ".set site_number, 0\n"
-    ".rept 100000\n"
+    REPEAT(SITES)
     ".set site_number, site_number + 1\n"
     "one_site %site_number\n"
     ".endr\n"
     ".noaltmacro\n");
 // clang-format on
 
-enum { FUNCTIONS = 100000 };
+enum { FUNCTIONS = SITES };
 long s1(long), s2(long);  // all are as far from each other as these
 
 static long call_every(long step) {
