@@ -21,7 +21,7 @@ namespace tracectl {
 struct RecordTo {
   std::string file;
   bool compress = false;
-  std::optional<uint64_t> rotate_bytes;
+  std::optional<uint64_t> rotate_bytes = {};
   uint64_t keep = 4;
 };
 

@@ -31,26 +31,38 @@ void add_top(Grammar grammar);
 void add_daemon(Grammar grammar);  // status, stats, metrics, doctor, schema
 
 inline void add_all_verbs(Grammar grammar) {
+  grammar.part("To look:", {"tracectl list 'libc:mem*' -p 4711", "tracectl top"});
   add_list(grammar);
+  add_info(grammar);
+  add_top(grammar);
+  grammar.part(
+      "To measure:",
+      {"tracectl time parse_request -p 4711",
+       "tracectl count 'usdt:*postgres*:postgresql:query__*' -u postgresql@15-main --for 10s"});
   add_trace(grammar);
   add_count(grammar);
   add_stacks(grammar);
-  add_info(grammar);
   add_graph(grammar);
-  add_report(grammar);
+  add_recipe(grammar);
+  grammar.part("To record, and to read what was recorded:",
+               {"tracectl record 'myapp::*' -o out.tct -- ./myapp",
+                "tracectl report out.tct --html out.html"});
   add_record(grammar);
+  add_show(grammar);
+  add_report(grammar);
+  add_export(grammar);
   add_recorder(grammar);
   add_dump(grammar);
-  add_show(grammar);
-  add_export(grammar);
-  add_recipe(grammar);
+  grammar.part("Sessions, which stay when the command ends:",
+               {"tracectl session new mine --saved",
+                "tracectl stage mine set 'u::parse_*' -p 4711 && tracectl commit mine"});
   add_session(grammar);
   add_stage(grammar);
   add_pause(grammar);
   add_read(grammar);
   add_watch(grammar);
   add_flush(grammar);
-  add_top(grammar);
+  grammar.part("The daemon and the machine:", {"tracectl status", "tracectl doctor"});
   add_daemon(grammar);
 }
 

@@ -3,6 +3,7 @@
 
 #include "client/connection/ask.h"
 #include "client/connection/wait.h"
+#include "client/options/trace_file_name.h"
 #include "client/recording/recorded_file.h"
 #include "client/verbs/all.h"
 
@@ -54,10 +55,12 @@ class DumpRecorder final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
     grammar.option("NAME", session_, "of the session").required();
-    grammar.option("-o,--output", to_.file, "the trace file").required();
+    grammar.option("-o,--output", to_.file,
+                   "the trace file; in a directory the file is named by the time");
     grammar.flag("--compress", to_.compress, "its blocks, by zstd");
   }
   int run(const CommonOptions& common) override {
+    to_.file = trace_file_name(to_.file);
     auto waiter = Waiter::open();
     if (!waiter) return fail(waiter.error());
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
@@ -80,7 +83,7 @@ class DumpRecorder final : public Verb {
 
  private:
   std::string session_;
-  RecordTo to_;
+  RecordTo to_{.file = "."};
 };
 
 }  // namespace

@@ -9,6 +9,38 @@
 
 namespace tracectl {
 
+// ---- help ----
+
+// Lists the verbs in parts, each with its examples.
+class VerbsHelp final : public CLI::Formatter {
+ public:
+  void begin(const std::string& title, std::vector<std::string> examples) {
+    parts_.push_back({title, std::move(examples), {}});
+  }
+  void add(const CLI::App* verb) {
+    if (!parts_.empty()) parts_.back().verbs.push_back(verb);
+  }
+
+  std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override {
+    if (app->get_parent()) return CLI::Formatter::make_subcommands(app, mode);
+    std::string text = "\nSubcommands:\n";
+    for (const Part& part : parts_) {
+      text += "\n" + part.title + "\n";
+      for (const CLI::App* verb : part.verbs) text += make_subcommand(verb);
+      for (const std::string& example : part.examples) text += "    $ " + example + "\n";
+    }
+    return text;
+  }
+
+ private:
+  struct Part {
+    std::string title;
+    std::vector<std::string> examples;
+    std::vector<const CLI::App*> verbs;
+  };
+  std::vector<Part> parts_;
+};
+
 // ---- options ----
 
 Option Option::required() { return option_->required(), *this; }
@@ -72,11 +104,17 @@ Grammar Grammar::group(const std::string& name, const std::string& help) {
   CLI::App* verbs = app_.add_subcommand(name, help);
   verbs->require_subcommand(1);
   verbs->fallthrough();
+  if (help_) help_->add(verbs);
   return {*verbs, line_};
+}
+
+void Grammar::part(const std::string& title, std::vector<std::string> examples) {
+  help_->begin(title, std::move(examples));
 }
 
 void Grammar::add(const std::string& name, const std::string& help, std::unique_ptr<Verb> verb) {
   CLI::App* app = app_.add_subcommand(name, help);
+  if (help_) help_->add(app);
   app->fallthrough();
   app->callback([&line = line_, verb = verb.get()] { line.chosen = verb; });
   Grammar grammar{*app, line_};
@@ -105,7 +143,9 @@ static std::vector<std::string> asking_for_help(std::vector<std::string> words) 
 CommandLineReader::CommandLineReader(CommandLine& line)
     : app_(std::make_unique<CLI::App>("Traces running programs with uprobes and USDT probes.",
                                       "tracectl")),
+      help_(std::make_shared<VerbsHelp>()),
       line_(line) {
+  app_->formatter(help_);
   app_->require_subcommand(1);
   app_->fallthrough();
   app_->failure_message(usage_text);
@@ -115,7 +155,7 @@ CommandLineReader::CommandLineReader(CommandLine& line)
 
 CommandLineReader::~CommandLineReader() = default;
 
-Grammar CommandLineReader::grammar() { return {*app_, line_}; }
+Grammar CommandLineReader::grammar() { return {*app_, line_, help_.get()}; }
 
 std::optional<int> CommandLineReader::read(std::vector<std::string> words) {
   if (!words.empty() && words.front() == "help") words = asking_for_help(std::move(words));

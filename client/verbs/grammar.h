@@ -51,11 +51,13 @@ class Option {
 };
 
 struct CommandLine;
+class VerbsHelp;
 
 // The options of a verb, of a group of verbs, or of all. Values are referred to until the command line was read.
 class Grammar {
  public:
-  Grammar(CLI::App& app, CommandLine& line) : app_(app), line_(line) {}
+  Grammar(CLI::App& app, CommandLine& line, VerbsHelp* help = nullptr)
+      : app_(app), line_(line), help_(help) {}
 
   // For std::string, numbers, and std::optional or std::vector of them: grammar.cpp has the list.
   template <class T> Option option(const std::string& names, T& value, const std::string& help);
@@ -71,12 +73,15 @@ class Grammar {
   }
   Grammar group(const std::string& name,
                 const std::string& help);  // of verbs, one of which is needed
+  // Begins a part of the help: the verbs that are added next, with command lines as examples.
+  void part(const std::string& title, std::vector<std::string> examples);
 
  private:
   void add(const std::string& name, const std::string& help, std::unique_ptr<Verb> verb);
 
   CLI::App& app_;
   CommandLine& line_;
+  VerbsHelp* help_;  // of the outermost grammar
 };
 
 // The words of one command line, read by a grammar.
@@ -92,6 +97,7 @@ class CommandLineReader {
 
  private:
   std::unique_ptr<CLI::App> app_;
+  std::shared_ptr<VerbsHelp> help_;
   CommandLine& line_;
 };
 

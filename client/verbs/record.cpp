@@ -13,7 +13,7 @@ class RecordEvents final : public TracingVerb {
     add_trace_options(grammar);
     add_do(grammar, trace_.action);
     add_from(grammar, trace_.latency);
-    record_.add_to(grammar).required();
+    record_.add_to(grammar);
     grammar.starts_command();
   }
   Status complete(const CommonOptions& common) override {
@@ -23,7 +23,7 @@ class RecordEvents final : public TracingVerb {
   int run(const CommonOptions& common) override { return record_events(common, trace_); }
 
  private:
-  RecordOptions record_;
+  RecordOptions record_{.to = {.file = "."}};
 };
 
 }  // namespace

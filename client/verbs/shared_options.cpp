@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "client/options/size.h"
+#include "client/options/trace_file_name.h"
 #include "client/options/whole_object.h"
 #include "daemon/protocol/messages/recordings.h"
 
@@ -129,16 +130,20 @@ Option add_rows(Grammar& grammar, size_t& rows) {
 }
 
 Option RecordOptions::add_to(Grammar& grammar) {
-  const Option file = grammar.option("-o,--output", to.file, "record to this trace file");
-  grammar.flag("--compress", to.compress, "its blocks, by zstd").needs(file);
-  const Option rotate =
+  const bool records_anyway = !to.file.empty();
+  const Option file =
+      grammar.option("-o,--output", to.file,
+                     "record to this trace file; in a directory the file is named by the time");
+  Option compress = grammar.flag("--compress", to.compress, "its blocks, by zstd");
+  Option rotate =
       grammar
           .option("--rotate", rotate_size,
                   "record to numbered files, out.0.tct and so on; the next begins at this size: "
                   "64M, 1G")
           .value_name("SIZE")
-          .needs(file)
           .check([](const std::string& text) { return check_size(text, RotatePart::kLeastBytes); });
+  if (!records_anyway)
+    for (Option one : {compress, rotate}) one.needs(file);
   grammar
       .option("--keep", to.keep, "number of those files, after which the oldest is overwritten: 4")
       .needs(rotate)
@@ -149,6 +154,7 @@ Option RecordOptions::add_to(Grammar& grammar) {
 std::optional<RecordTo> RecordOptions::chosen() const {
   if (to.file.empty()) return std::nullopt;
   RecordTo chosen = to;
+  chosen.file = trace_file_name(to.file);
   chosen.rotate_bytes = parse_size(rotate_size);
   return chosen;
 }

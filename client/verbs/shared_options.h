@@ -34,10 +34,10 @@ std::optional<uint64_t> most_added(bool yes);
 void add_budget(Grammar& grammar, std::optional<double>& budget);
 Option add_rows(Grammar& grammar, size_t& rows);
 
-// -o and what belongs to it.
+// -o and what belongs to it. A file that is set before add_to() is recorded to without -o.
 struct RecordOptions {
   RecordTo to;
-  std::string rotate_size;
+  std::string rotate_size = {};
 
   Option add_to(Grammar& grammar);  // returns -o
   std::optional<RecordTo> chosen() const;

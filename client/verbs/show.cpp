@@ -39,9 +39,10 @@ class ShowRecording final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
     grammar.option("FILE", file_, "the trace file").required();
-    grammar.option("--from", from_, "leave out what came sooner after the first: 10s, 500ms")
+    grammar.option("--since", since_, "leave out what came sooner after the first: 10s, 500ms")
         .check(check_duration);
-    grammar.option("--to", to_, "leave out what came later after the first").check(check_duration);
+    grammar.option("--until", until_, "leave out what came later after the first")
+        .check(check_duration);
     const Option when =
         grammar.option("--when", when_, "only events for which this holds: 'duration > 1000000'");
     Option graph = grammar.flag("--graph", graph_, "calls, as graph shows them");
@@ -77,13 +78,13 @@ class ShowRecording final : public Verb {
   recording::TimeRange range(uint64_t first_ns) const {
     const auto at = [&](double seconds) { return first_ns + static_cast<uint64_t>(seconds * 1e9); };
     recording::TimeRange range;
-    if (const auto from_s = parse_duration(from_)) range.from_ns = at(*from_s);
-    if (const auto to_s = parse_duration(to_)) range.to_ns = at(*to_s);
+    if (const auto since_s = parse_duration(since_)) range.from_ns = at(*since_s);
+    if (const auto until_s = parse_duration(until_)) range.to_ns = at(*until_s);
     return range;
   }
 
   std::string file_;
-  std::string from_, to_;
+  std::string since_, until_;
   std::string when_;
   bool graph_ = false;  // in the form of `graph`
   bool arguments_ = false, results_ = false;

@@ -184,7 +184,7 @@ void run() {
   row("report", {"report", file});
   row("report --do", {"report", file, "--do", "count by probe"});
   row("report --timeline", {"report", file, "--timeline"});
-  row("show, one second of it", {"show", file, "--from", "1s", "--to", "2s"});
+  row("show, one second of it", {"show", file, "--since", "1s", "--until", "2s"});
   for (const std::string format : {"folded", "pprof", "perfetto", "jsonl"})
     row(("export --to " + format).c_str(), {"export", file, "--to", format, "-o", "/dev/null"});
   row("export --to ctf", {"export", file, "--to", "ctf", "-o", folder.path() + "/ctf"});

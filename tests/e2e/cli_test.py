@@ -26,6 +26,18 @@ class Usage(unittest.TestCase):
             self.assertEqual(done.returncode, 0, verb)
             self.assertIn(verb, done.stdout)
 
+    def test_the_help_has_each_verb_in_one_part_with_examples(self):
+        parts = run('--help').stdout.split('Subcommands:\n\n')[1].partition('\n\nExit status')[0].split('\n\n')
+        self.assertEqual(len(parts), 5)
+        seen = []
+        for part in parts:
+            verbs = re.findall(r'^  (\w+) {2,}', part, re.M)
+            examples = re.findall(r'^    \$ tracectl (\w+)', part, re.M)
+            self.assertEqual(len(examples), 2, part)
+            self.assertLessEqual(set(examples), set(verbs))
+            seen += verbs
+        self.assertEqual(len(seen), len(set(seen)))
+
     def test_bad_usage_is_2(self):
         for words in ([], ['nonsense'], ['list'], ['trace', 'u::f', '--for', 'soon'],
                       ['trace', 'u::f', '-p', 'x']):

@@ -133,19 +133,33 @@ class Record(RecordTest):
                     self.assertIn(f'{CALLS} events, 0 lost', out)
                     self.assertEqual(errors, f'{CALLS} events, 0 lost\n')
 
+    def test_a_file_without_a_name_has_the_time(self):
+        name = r'tracectl-\d{8}T\d{6}Z\.tct'
+        for words, directory in ([], ''), (['-o', '.'], ''), (['-o', str(self.directory)], f'{self.directory}/'):
+            with self.subTest(words=words):
+                done = subprocess.run([support.TRACECTL, '--embedded', 'record', HOT, *words, '--compress', '--',
+                                       support.target('hot')],
+                                      cwd=self.directory, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                      timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stdout, f'(?m)^{re.escape(directory)}{name}: 0 events')
+                made, = self.directory.iterdir()
+                self.assertRegex(made.name, f'^{name}$')
+                made.unlink()
+
     def test_a_part_is_shown_by_time(self):
         self.recorded(self.through_daemon())
         items, _ = self.shown()
         first = items[0]['ts']
         middle_s = (items[CALLS // 2]['ts'] - first) / 1e9
-        sooner, _ = self.shown('--to', f'{middle_s:.9f}')
-        later, _ = self.shown('--from', f'{middle_s:.9f}')
+        sooner, _ = self.shown('--until', f'{middle_s:.9f}')
+        later, _ = self.shown('--since', f'{middle_s:.9f}')
         self.assertTrue(sooner + later == items)
         self.assertTrue(sooner and later)
 
     def test_text_is_that_of_trace(self):
         self.recorded(self.through_daemon())
-        done = support.run('-q', 'show', self.file, '--to', '1us')
+        done = support.run('-q', 'show', self.file, '--until', '1us')
         self.assertRegex(done.stdout, r'^ +0\.000000000 +\d+ +\d+ +\d+ hot +uprobe:.*:hot_push\(')
 
     def test_a_graph_is_what_was_called(self):
