@@ -16,11 +16,12 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 
 bool is_word(char c) { return is_letter(c) || is_digit(c); }
 
-// `arg.size` is one word.
+// `arg.size` is one word, and `args.size`.
 size_t end_of_word(std::string_view text, size_t at) {
   const size_t start = at;
   while (at < text.size() && is_word(text[at])) at++;
-  const bool is_named = text.substr(start, at - start) == "arg" && at + 1 < text.size() &&
+  const std::string_view word = text.substr(start, at - start);
+  const bool is_named = (word == "arg" || word == "args") && at + 1 < text.size() &&
                         text[at] == '.' && is_letter(text[at + 1]);
   if (is_named)
     for (at++; at < text.size() && is_word(text[at]);) at++;

@@ -199,13 +199,15 @@ class SpecParser {
     return ok();
   }
 
-  // NAME(E) [by KEY, ...], where count has no (E) and lhist has more
+  // NAME(E) [by KEY, ...], where count has no E and lhist has more
   Status aggregate(const Token& name, Aggregate::Kind kind) {
     Aggregate aggregate{.kind = kind};
     if (spec_.aggregates.size() == Spec::kMostAggregates)
       return cursor_.error(name, std::to_string(Spec::kMostAggregates) + " aggregates at most");
     if (kind != Aggregate::Kind::count && kind != Aggregate::Kind::time)
       if (Status status = aggregate_value(name, aggregate); !status) return status;
+    if (kind == Aggregate::Kind::count && cursor_.take_if(Token::Kind::open))  // as in bpftrace
+      if (Status closed = cursor_.expect(Token::Kind::close, "\")\""); !closed) return closed;
     if (cursor_.take_word("by"))
       if (Status status = keys(aggregate.by); !status) return status;
     const auto& all = spec_.aggregates;

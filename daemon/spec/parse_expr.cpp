@@ -36,8 +36,16 @@ constexpr std::array kNames = std::to_array<std::string_view>(
      "thrown",      "str", "cstr",      "hex",  "uaddr", "s8",     "u8",     "s16",
      "u16",         "s32", "u32",       "s64",  "u64"});
 
+constexpr std::string_view kNamedArgument = "arg.", kNamedArgumentInBpftrace = "args.";
+
+// Words of bpftrace's that mean the same.
+std::optional<Operand> operand_in_bpftrace(std::string_view name) {
+  if (name == "nsecs") return Operand::ts;
+  if (name == "ustack") return Operand::stack;
+  return std::nullopt;
+}
+
 // Looks like argN; its N may be anything.
-constexpr std::string_view kNamedArgument = "arg.";
 
 bool is_argument(std::string_view name) {
   return name.size() > 3 && name.starts_with("arg") &&
@@ -158,9 +166,11 @@ class ExprParser {
     if (token.text == "hex") return hex();
     if (token.text == name_of(Operand::symbol)) return symbol();
     if (auto read = read_named(token.text)) return memory(*read);
-    if (token.text.starts_with(kNamedArgument)) return argument_by_name();
+    for (const std::string_view start : {kNamedArgument, kNamedArgumentInBpftrace})
+      if (token.text.starts_with(start)) return argument_by_name(start);
     if (is_argument(token.text)) return argument();
     auto operand = operand_named(token.text);
+    if (!operand) operand = operand_in_bpftrace(token.text);
     if (!operand) return unknown(token);
     cursor_.take();
     if (*operand == Operand::stack) return stack(token);
@@ -183,10 +193,10 @@ class ExprParser {
     return counted(Expr::of_operand(Operand::stack, frames, token.column));
   }
 
-  Result<Part> argument_by_name() {
+  Result<Part> argument_by_name(std::string_view start) {
     const Token token = cursor_.take();
     Expr named = Expr::of_operand(Operand::arg, 0, token.column);
-    named.text = token.text.substr(kNamedArgument.size());
+    named.text = token.text.substr(start.size());
     return counted(std::move(named));
   }
 

@@ -293,7 +293,7 @@ TEST(Spec, KeysOfALatencyAreKnownAtItsStart) {
 }
 
 TEST(Spec, StrangeCharactersAreShown) {
-  EXPECT_EQ(refusal_of_spec("count(pid)", 5), "\"(\" is not expected here");
+  EXPECT_EQ(refusal_of_spec("count(pid)", 6), "\"pid\" is not expected here, but \")\"");
   EXPECT_EQ(refusal_of_spec("event\x01", 5), "this character has no meaning here");
   EXPECT_EQ(refusal_of_spec("event;", 5), "\";\" has no meaning here");
   EXPECT_FALSE(parse_spec(std::string(5000, ' ') + "event"));
