@@ -10,6 +10,7 @@
 #include "daemon/control/request_limits.h"
 #include "daemon/control/stage_request.h"
 #include "daemon/protocol/convert.h"
+#include "daemon/spec/names.h"
 
 namespace tracectl {
 namespace {
@@ -39,7 +40,8 @@ void log_commit(const Peer& peer, const StageCommit& request, const Result<Commi
 // None if the setting covers no site, or its spec is not possible at the first site it covers.
 std::optional<SpecPart> StageCommands::explained(const Setting& setting, const Access& access) {
   const auto returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt;
-  const auto found = engine_.list({setting.pattern}, setting.target, access, returns);
+  const auto found = engine_.list({setting.pattern}, setting.target, access,
+                                  {.returns = returns, .symbols = symbols_of(setting)});
   const Site* site = found ? first_site(*found) : nullptr;
   if (!site) return std::nullopt;
   auto part = explain(setting, *site);

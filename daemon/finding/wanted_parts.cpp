@@ -27,7 +27,7 @@ Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const So
   const Wanted wanted{
       .returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt,
       .below = below,
-      .symbols = symbols_of(setting),
+      .symbols = symbols_of(setting, sides),
       .awaits = source.what == Beside::nothing};
   auto resolved = resolver.resolve(pattern, setting.target, wanted);
   if (!resolved) return resolved.error();

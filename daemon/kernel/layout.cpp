@@ -11,6 +11,7 @@ uint8_t shift_of(uint8_t scale) { return scale == 8 ? 3 : scale == 4 ? 2 : scale
 static_assert(static_cast<int>(kInstructionPointer) == TC_INSTRUCTION_POINTER);
 static_assert(static_cast<int>(kStackPointer) == TC_STACK_POINTER);
 static_assert(kRegisters == TC_NO_REGISTER);
+static_assert(kMostOperands == TC_MAX_ARGS);
 
 uint8_t number_of(Register reg) {
   return reg == Register::none ? uint8_t{TC_NO_REGISTER} : static_cast<uint8_t>(reg);
@@ -25,7 +26,8 @@ tc_arg_place place_of(const Argument& argument) {
     case Argument::Place::constant: return TC_ARG_CONSTANT;
     case Argument::Place::in_register: return TC_ARG_REGISTER;
     case Argument::Place::memory: return TC_ARG_MEMORY;
-    case Argument::Place::symbol: return TC_ARG_ADDRESS;
+    case Argument::Place::symbol:
+      return argument.base == Register::none ? TC_ARG_CONSTANT : TC_ARG_ADDRESS;
   }
   return TC_ARG_UNREADABLE;
 }

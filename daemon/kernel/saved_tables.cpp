@@ -47,6 +47,12 @@ std::string name_of_chunks(const tracer& skeleton, ChunkOf of) {
   return "chunk." + digest_of(skeleton) + '.' + name_of(of) + '.';
 }
 
+bool has_id(const Fd& map, uint32_t id) {
+  bpf_map_info info{};
+  __u32 size = sizeof(info);
+  return bpf_obj_get_info_by_fd(map.get(), &info, &size) == 0 && info.id == id;
+}
+
 // The chunks that the map of maps has, in their order. None if they are not all among those that were saved.
 std::optional<std::vector<Fd>> chunks_of(const tracer& skeleton, ChunkOf of, int place,
                                          std::vector<SavedDescriptor> saved) {
@@ -54,7 +60,7 @@ std::optional<std::vector<Fd>> chunks_of(const tracer& skeleton, ChunkOf of, int
   uint32_t id = 0;
   for (uint32_t number = 0; bpf_map_lookup_elem(place, &number, &id) == 0; ++number) {
     auto* one = find(saved, name_of_chunk(skeleton, of, number));
-    if (!one) return std::nullopt;
+    if (!one || !has_id(one->fd, id)) return std::nullopt;
     chunks.push_back(std::move(one->fd));
   }
   return chunks;
@@ -110,10 +116,12 @@ Result<SavedTables> take_tables(tracer& skeleton, DescriptorStore& store) {
   const auto tables = tables_of(skeleton);
   for (size_t i = 0; i < tables.size(); ++i) {
     const int table = find(saved, name_of_table(digest, i))->fd.get();
-    for (const ChunkOf of : kAllChunks)
-      if (tables[i] == place_of(skeleton, of))
-        taken.chunks[of] =
-            chunks_of(skeleton, of, table, store.take(name_of_chunks(skeleton, of))).value();
+    for (const ChunkOf of : kAllChunks) {
+      if (tables[i] != place_of(skeleton, of)) continue;
+      auto chunks = chunks_of(skeleton, of, table, store.take(name_of_chunks(skeleton, of)));
+      if (!chunks) return Error{Code::kernel, "the chunks of tables have changed meanwhile"};
+      taken.chunks[of] = std::move(*chunks);
+    }
     if (bpf_map__reuse_fd(tables[i], table) != 0)
       return Error::from_errno(std::string("take over the table ") + bpf_map__name(tables[i]));
   }

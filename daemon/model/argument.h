@@ -37,7 +37,7 @@ struct Argument {
     in_register,
     memory,   // at base + index * scale + offset
     nothing,  // there is no value: the result of a function that returns `void`
-    symbol,   // no argument, but the address of what the file calls `name`: base + offset
+    symbol,   // the address of the symbol `name`, base + offset; not an argument
   };
 
   // How the value is shown to users.
@@ -117,6 +117,9 @@ constexpr Argument::Place last_of(Argument::Place) { return Argument::Place::sym
 constexpr Argument::Kind last_of(Argument::Kind) { return Argument::Kind::aggregate; }
 
 using Arguments = std::vector<Argument>;
+
+// How many arguments and symbols expressions can use at a site.
+inline constexpr size_t kMostOperands = 12;
 
 inline bool is_readable(const Argument& argument) {
   return argument.place != Argument::Place::unreadable &&

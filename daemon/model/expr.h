@@ -68,6 +68,7 @@ struct Expr {
   static constexpr uint64_t kMostStrBytes = 64;
   static constexpr size_t kMostTextBytes = 63;
   static constexpr size_t kMostSymbolBytes = 1024;
+  static constexpr uint64_t kNoSymbol = UINT64_MAX;
   static constexpr uint64_t kSignedResult = 1 << 7;
   static constexpr const char* kCstr = "cstr";
   static constexpr const char* kLibcxx = "libcxx";
@@ -81,7 +82,8 @@ struct Expr {
   // site is known (spec/names.h)
   uint64_t number = 0;
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number`
-  // is then 0 until a site is known (spec/names.h). symbol: its name. str: kCstr or kLibcxx if it was written as
+  // is then 0 until a site is known (spec/names.h). symbol: its name; `number`
+  // is then its place behind the arguments, or kNoSymbol. str: kCstr or kLibcxx if it was written as
   // such.
   std::string text = {};
   std::vector<Expr> children = {};  // for str, hex and read: the address

@@ -66,7 +66,6 @@ struct ElfFile::Impl {
   void add_variables(const ElfImage& from, uint32_t table_type,
                      std::vector<AddressRange>& to) const;
   void read_variables() const;
-  void read_addresses() const;
 };
 
 ElfFile::ElfFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -341,6 +340,24 @@ const std::vector<AddressRange>& ElfFile::variables() const {
 
 bool ElfFile::is_fixed() const { return impl_->image.header().e_type == ET_EXEC; }
 
+bool ElfFile::is_program() const {
+  constexpr uint64_t kMostBytes = 64 << 10;
+  size_t count = 0;
+  GElf_Phdr header{};
+  if (is_fixed() || elf_getphdrnum(impl_->image.elf(), &count) != 0) return is_fixed();
+  for (size_t i = 0; i < count && header.p_type != PT_DYNAMIC; ++i)
+    if (!gelf_getphdr(impl_->image.elf(), static_cast<int>(i), &header)) return false;
+  if (header.p_type != PT_DYNAMIC) return true;  // linked with nothing
+  const auto bytes = read_at_most(header.p_offset, std::min(header.p_filesz, kMostBytes));
+  if (!bytes) return false;
+  Elf64_Dyn entry{};
+  for (size_t at = 0; at + sizeof(entry) <= bytes->size(); at += sizeof(entry)) {
+    std::memcpy(&entry, bytes->data() + at, sizeof(entry));
+    if (entry.d_tag == DT_FLAGS_1) return (entry.d_un.d_val & DF_1_PIE) != 0;
+  }
+  return false;
+}
+
 // ---- debug information ----
 
 const std::string& ElfFile::debug_root() const { return impl_->debug_root; }
@@ -361,34 +378,36 @@ std::optional<ElfImage> ElfFile::open_debug_info() const {
   return std::nullopt;
 }
 
-void ElfFile::Impl::read_addresses() const {
-  auto& by_name = addresses.emplace();
-  for (const uint32_t table : {SHT_SYMTAB, SHT_DYNSYM})
-    image.each_symbol(table, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
-      const size_t length = ::strnlen(name, kLongestSymbol);
-      if (symbol.st_shndx != SHN_UNDEF && length > 0 && length < kLongestSymbol)
-        by_name.emplace(std::string(name, length), symbol.st_value);
-    });
+namespace {
+
+void each_definition_in(const ElfImage& from, uint32_t table, const ElfFile::OnDefinition& take) {
+  from.each_symbol(table, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
+    const size_t length = ::strnlen(name, kLongestSymbol);
+    if (symbol.st_shndx != SHN_UNDEF && length > 0 && length < kLongestSymbol)
+      take({.name = std::string_view(name, length),
+            .address = symbol.st_value,
+            .type = static_cast<unsigned char>(GELF_ST_TYPE(symbol.st_info)),
+            .visibility = static_cast<unsigned char>(GELF_ST_VISIBILITY(symbol.st_other)),
+            .exported = table == SHT_DYNSYM,
+            .absolute = symbol.st_shndx == SHN_ABS});
+  });
 }
 
-void ElfFile::each_definition(const std::function<void(const Definition&)>& on_symbol) const {
-  const auto each_of = [&](const ElfImage& from, uint32_t table) {
-    from.each_symbol(table, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
-      const size_t length = ::strnlen(name, kLongestSymbol);
-      if (symbol.st_shndx != SHN_UNDEF && length > 0 && length < kLongestSymbol)
-        on_symbol({std::string_view(name, length), symbol.st_value,
-                   static_cast<unsigned char>(GELF_ST_TYPE(symbol.st_info)),
-                   static_cast<unsigned char>(GELF_ST_VISIBILITY(symbol.st_other)),
-                   table == SHT_DYNSYM});
-    });
-  };
-  each_of(impl_->image, SHT_DYNSYM);
-  each_of(impl_->image, SHT_SYMTAB);
-  for (const ElfImage& extra : impl_->debug_files()) each_of(extra, SHT_SYMTAB);
+}  // namespace
+
+void ElfFile::each_definition(const OnDefinition& take) const {
+  each_definition_in(impl_->image, SHT_SYMTAB, take);
+  each_definition_in(impl_->image, SHT_DYNSYM, take);
+  for (const ElfImage& extra : impl_->debug_files()) each_definition_in(extra, SHT_SYMTAB, take);
 }
 
 std::optional<uint64_t> ElfFile::symbol_address(std::string_view name) const {
-  if (!impl_->addresses) impl_->read_addresses();
+  if (!impl_->addresses) {
+    auto& by_name = impl_->addresses.emplace();
+    for (const uint32_t table : {SHT_SYMTAB, SHT_DYNSYM})
+      each_definition_in(impl_->image, table,
+                         [&](const Definition& one) { by_name.emplace(one.name, one.address); });
+  }
   const auto found = impl_->addresses->find(std::string(name));
   if (found == impl_->addresses->end()) return std::nullopt;
   return found->second;

@@ -94,6 +94,8 @@ class ElfFile {
 
   // Whether it runs only at the addresses it is linked for.
   bool is_fixed() const;
+  // Whether it was linked as a program. Not known of position-independent ones before binutils 2.26.
+  bool is_program() const;
 
   // The file with the debug information: the one that was named, another image of this file, or its separate
   // debug file.
@@ -108,7 +110,7 @@ class ElfFile {
 
   std::optional<Section> section(std::string_view name) const;
   std::vector<Section> code_sections() const;  // loaded from the file, and executable
-  // Calls `on_symbol` with each definition in the file's own tables and those of its debug files.
+  // Calls `take` with each definition in the file's own tables and those of its debug files.
   struct Definition {
     std::string_view name;
     uint64_t address =
@@ -116,8 +118,10 @@ class ElfFile {
     unsigned char type = 0;        // as STT_FUNC
     unsigned char visibility = 0;  // as STV_DEFAULT
     bool exported = false;         // in the dynamic symbol table
+    bool absolute = false;         // a number, which is no address
   };
-  void each_definition(const std::function<void(const Definition&)>& on_symbol) const;
+  using OnDefinition = std::function<void(const Definition&)>;
+  void each_definition(const OnDefinition& take) const;
   std::optional<uint64_t> symbol_address(std::string_view name) const;  // of any kind
 
  private:

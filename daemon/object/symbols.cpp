@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "daemon/base/nearest.h"
-#include "daemon/object/arg_spec.h"
 #include "daemon/object/demangle.h"
 
 namespace tracectl {
@@ -21,7 +21,9 @@ namespace {
 struct Known {
   unsigned char type = STT_NOTYPE;
   bool may_be_copied = false;
+  bool is_number = false;
 };
+using Places = std::map<uint64_t, Known>;
 
 bool is_data_or_code(unsigned char type) {
   return type == STT_OBJECT || type == STT_FUNC || type == STT_NOTYPE || type == STT_TLS ||
@@ -34,29 +36,38 @@ bool may_be_copied(const ElfFile::Definition& one, bool is_library) {
   return is_library && one.exported && one.type == STT_OBJECT && one.visibility == STV_DEFAULT;
 }
 
+// shop::sell<int>(int) has `sell`; of names that end otherwise, as operators do, nothing.
+std::string_view last_identifier(std::string_view name) {
+  name = name.substr(0, name.find_first_of("(<["));
+  const size_t end =
+      name.find_last_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  return end == name.npos ? name : name.substr(end + 1);
+}
+
 class SymbolSearch {
  public:
-  SymbolSearch(const ElfFile& file, const std::vector<std::string>& names) {
+  SymbolSearch(const ElfFile& file, const std::vector<std::string>& names) : file_(file) {
     for (const std::string& name : names) found_[name];
-    const bool is_library = !file.is_fixed() && !file.interpreter();
+    const bool is_library = !file.is_program();
     file.each_definition([&](const ElfFile::Definition& one) { take(one, is_library); });
   }
 
   // Or why it is not known.
   Result<uint64_t> address_of(const std::string& name) const {
-    const auto& all = found_.at(name);
-    if (all.empty()) return no_symbol(name);
+    const Places& all = found_.at(name);
+    const std::string quoted = file_.path() + ": \"" + name + "\"";
+    if (all.empty()) return Error{Code::not_found, quoted + " is no symbol of it" + near(name)};
     if (all.size() > 1)
-      return Error{Code::invalid, "it has " + std::to_string(all.size()) + " symbols \"" + name +
-                                      "\", at different addresses"};
+      return Error{Code::invalid, quoted + " is the name of " + std::to_string(all.size()) +
+                                      " symbols, at different addresses"};
     const auto& [address, known] = *all.begin();
-    if (const char* why = why_unknown(known))
-      return Error{Code::unsupported, "\"" + name + "\" " + why};
+    if (const char* why = why_unknown(known)) return Error{Code::unsupported, quoted + " " + why};
     return address;
   }
 
  private:
   static const char* why_unknown(const Known& symbol) {
+    if (symbol.is_number) return "is a number, not an address";
     if (symbol.type == STT_TLS) return "is thread-local: it has another address in each thread";
     if (symbol.type == STT_GNU_IFUNC) return "is chosen when the file is loaded";
     if (symbol.may_be_copied)
@@ -65,100 +76,116 @@ class SymbolSearch {
     return nullptr;
   }
 
-  Error no_symbol(const std::string& name) const {
-    const std::vector<std::string_view> near(near_.begin(), near_.end());
-    return {Code::not_found, "it has no symbol \"" + name + "\"" + did_you_mean(name, near)};
+  // Symbols that are written alike, for a message.
+  std::string near(const std::string& name) const {
+    constexpr size_t kLongest = 64;
+    std::vector<std::string> alike;
+    if (name.size() > kLongest) return "";
+    file_.each_definition([&](const ElfFile::Definition& one) {
+      if (is_data_or_code(one.type) && !nearest_names(name, {&one.name, 1}, 1).empty())
+        alike.emplace_back(one.name);
+    });
+    const std::vector<std::string_view> names(alike.begin(), alike.end());
+    return did_you_mean(name, names);
   }
 
   void take(const ElfFile::Definition& one, bool is_library) {
-    const Known known{one.type, may_be_copied(one, is_library)};
-    if (!is_data_or_code(known.type)) return;
-    const std::string name(one.name);
-    add(name, one.address, known);
-    if (const auto readable = demangle(name)) add(*readable, one.address, known);
-    if (const auto readable = demangle_name(name)) add(*readable, one.address, known);
+    if (!is_data_or_code(one.type)) return;
+    const Known known{one.type, may_be_copied(one, is_library), one.absolute};
+    for (auto& [name, places] : found_)
+      if (is_named(one.name, name)) add(known, places[one.address]);
   }
 
-  void add(const std::string& name, uint64_t address, const Known& known) {
-    const auto wanted = found_.find(name);
-    if (wanted == found_.end()) return keep_if_near(name);
-    Known& all = wanted->second[address];
-    all.type = std::max(all.type, known.type);
-    all.may_be_copied |= known.may_be_copied;
+  static void add(const Known& more, Known& to) {
+    to.type = std::max(to.type, more.type);
+    to.may_be_copied |= more.may_be_copied;
+    to.is_number |= more.is_number;
   }
 
-  void keep_if_near(const std::string& name) {
-    for (const auto& [wanted, places] : found_)
-      if (const std::string_view one = name; !nearest_names(wanted, {&one, 1}, 1).empty())
-        near_.push_back(name);
+  // Demangling takes long, so few symbols are demangled.
+  static bool is_named(std::string_view symbol, const std::string& name) {
+    if (symbol == name) return true;
+    const bool is_mangled = symbol.starts_with("_Z") || symbol.starts_with("_R");
+    if (!is_mangled || symbol.find(last_identifier(name)) == symbol.npos) return false;
+    const std::string mangled(symbol);
+    return demangle(mangled) == name || demangle_name(mangled) == name;
   }
 
-  std::map<std::string, std::map<uint64_t, Known>> found_;  // by name, by address
-  std::vector<std::string> near_;                           // similar names
+  const ElfFile& file_;
+  std::map<std::string, Places> found_;  // by name
 };
 
-Argument address_relative_to(uint64_t site, const std::string& name, uint64_t address) {
-  Argument symbol{.place = Argument::Place::symbol, .kind = Argument::Kind::pointer};
-  symbol.base = kInstructionPointer;
-  symbol.offset = static_cast<int64_t>(address - site);
-  symbol.name = name;
-  return symbol;
+using Addresses = std::vector<std::pair<std::string, uint64_t>>;
+
+Result<Addresses> addresses_of(const ElfFile& file, const std::vector<std::string>& names) {
+  if (names.size() > kMostOperands)
+    return Error{Code::invalid, "at most " + std::to_string(kMostOperands) +
+                                    " symbols can be used, not " + std::to_string(names.size())};
+  const SymbolSearch search(file, names);
+  Addresses addresses;
+  for (const std::string& name : names) {
+    const auto address = search.address_of(name);
+    if (!address) return address.error();
+    addresses.emplace_back(name, *address);
+  }
+  return addresses;
 }
 
-// The sites' symbols, once the addresses are known.
-class Giver {
- public:
-  Giver(const ElfFile& file, std::vector<std::pair<std::string, uint64_t>> addresses)
-      : file_(file), addresses_(std::move(addresses)) {}
-
-  // Or why it gets none.
-  Status give(Site& site) const {
-    const auto at = file_.address_of(site.offset);
-    if (!at) return Error{Code::invalid, "the site has no address in the file"};
-    if (site.args->size() + addresses_.size() > kMostArguments)
-      return Error{Code::unsupported, "it has " + std::to_string(site.args->size()) +
-                                          " arguments, and with symbols " +
-                                          std::to_string(kMostArguments) + " values can be used"};
-    Arguments symbols;
-    for (const auto& [name, address] : addresses_)
-      symbols.push_back(address_relative_to(*at, name, address));
-    site.symbols = std::make_shared<const Arguments>(std::move(symbols));
-    return ok();
+// `site`: its address if the symbols are relative to it, which is so if the file can be loaded anywhere.
+std::shared_ptr<const Arguments> symbols_at(std::optional<uint64_t> site,
+                                            const Addresses& addresses) {
+  Arguments symbols;
+  for (const auto& [name, address] : addresses) {
+    Argument symbol{.place = Argument::Place::symbol, .kind = Argument::Kind::pointer};
+    if (site) symbol.base = kInstructionPointer;
+    symbol.offset = static_cast<int64_t>(address - site.value_or(0));
+    symbol.name = name;
+    symbols.push_back(std::move(symbol));
   }
+  return std::make_shared<const Arguments>(std::move(symbols));
+}
 
- private:
-  const ElfFile& file_;
-  std::vector<std::pair<std::string, uint64_t>> addresses_;
-};
+size_t sites_of(const ProbeMatch& match) {
+  size_t sites = 0;
+  for (const Probe& probe : match.probes) sites += probe.sites.size();
+  return sites;
+}
 
-// Moves the sites for which `give` fails to those that are refused.
-template <class Give> void give_each(ProbeMatch& match, Give give) {
+void refuse_those_without_room(size_t symbols, ProbeMatch& match) {
   for (Probe& probe : match.probes)
-    std::erase_if(probe.sites, [&](Site& site) {
-      const Status given = give(site);
-      if (!given)
-        match.refused.push_back({probe.name, site.offset, std::nullopt, given.error().message});
-      return !given;
+    std::erase_if(probe.sites, [&](const Site& site) {
+      if (site.args->size() + symbols <= kMostOperands) return false;
+      match.refused.push_back({probe.name, site.offset, std::nullopt,
+                               "it has " + std::to_string(site.args->size()) +
+                                   " arguments, and with symbols " + std::to_string(kMostOperands) +
+                                   " values can be used"});
+      return true;
     });
   std::erase_if(match.probes, [](const Probe& probe) { return probe.sites.empty(); });
 }
 
 }  // namespace
 
-void add_symbols(const ElfFile& file, const std::vector<std::string>& names, ProbeMatch& match) {
+void add_symbols(const ElfFile& file, const Pattern& pattern, const std::vector<std::string>& names,
+                 ProbeMatch& match) {
   if (names.empty() || match.probes.empty()) return;
-  const SymbolSearch search(file, names);
-  std::vector<std::pair<std::string, uint64_t>> addresses;
-  for (const std::string& name : names) {
-    const auto address = search.address_of(name);
-    if (!address)
-      return give_each(match, [&](const Site&) -> Status {
-        return Error{address.error().code, file.path() + ": " + address.error().message};
-      });
-    addresses.emplace_back(name, *address);
-  }
-  const Giver giver(file, std::move(addresses));
-  give_each(match, [&](Site& site) { return giver.give(site); });
+  const auto refuse_all = [&](const std::string& reason) {
+    Pattern of_file = pattern;
+    of_file.bare = false;
+    of_file.object = file.path();
+    match.probes.clear();
+    match.refused.push_back({to_string(of_file), std::nullopt, std::nullopt, reason});
+  };
+  const auto addresses = addresses_of(file, names);
+  if (!addresses) return refuse_all(addresses.error().message);
+  refuse_those_without_room(names.size(), match);
+  if (!file.is_fixed() && sites_of(match) > kMostSitesWithSymbols)
+    return refuse_all("expressions with uaddr are for " + std::to_string(kMostSitesWithSymbols) +
+                      " sites of a file, and " + std::to_string(sites_of(match)) + " match");
+  const auto of_all = file.is_fixed() ? symbols_at(std::nullopt, *addresses) : nullptr;
+  for (Probe& probe : match.probes)
+    for (Site& site : probe.sites)
+      site.symbols = of_all ? of_all : symbols_at(file.address_of(site.offset).value(), *addresses);
 }
 
 }  // namespace tracectl

@@ -83,8 +83,9 @@ class ConfinedReading::File : public FileReader, public std::enable_shared_from_
   Result<ProbeMatch> find(const Question& question) override {
     auto answer = ask(wire::Kind::find, wire::encode(question));
     if (!answer) return answer.error();
-    return named(wire::decode_match(*answer, {path_, static_cast<uint64_t>(contents_.file.size),
-                                              question.pattern.kind, question.most}));
+    return named(
+        wire::decode_match(*answer, {path_, static_cast<uint64_t>(contents_.file.size),
+                                     question.pattern.kind, question.most, &question.symbols}));
   }
 
   Result<std::optional<std::string>> function_at(uint64_t offset) override {

@@ -41,6 +41,7 @@ class Check {
  public:
   explicit Check(const Asked& asked)
       : size_bytes_(asked.size_bytes),
+        symbols_(asked.symbols),
         prefix_((asked.kind == ProbeKind::usdt ? "usdt:" : "uprobe:") + asked.path + ":") {}
 
   // Without the objects that sites share.
@@ -80,7 +81,20 @@ class Check {
 
   bool is_possible(const Site& site) const {
     return is_in_file(site.offset) && site.moved_bytes <= kFarthest && is_in_file(site.semaphore) &&
-           site.words_below_caller.value_or(0) <= kMostWords && site.args;
+           site.words_below_caller.value_or(0) <= kMostWords && site.args &&
+           count_of_probe(*site.args) == site.args->size() && has_symbols(site);
+  }
+
+  // Those that were asked for, in that order.
+  bool has_symbols(const Site& site) const {
+    if (!site.symbols) return !symbols_ || symbols_->empty();
+    const auto is_symbol = [](const Argument& one) {
+      return one.place == Argument::Place::symbol && one.size_bytes == sizeof(uint64_t) &&
+             (one.base == kInstructionPointer || one.base == Register::none);
+    };
+    return site.args->size() + site.symbols->size() <= kMostOperands &&
+           std::ranges::all_of(*site.symbols, is_symbol) &&
+           (!symbols_ || std::ranges::equal(*site.symbols, *symbols_, {}, &Argument::name));
   }
 
   bool is_possible(const Argument& argument) const {
@@ -100,6 +114,7 @@ class Check {
   }
 
   uint64_t size_bytes_;
+  const std::vector<std::string>* symbols_;
   std::string prefix_;
 };
 

@@ -75,6 +75,7 @@ struct Asked {
   uint64_t size_bytes = 0;
   ProbeKind kind = ProbeKind::function;
   MatchBounds most = {};  // an answer with more is not read further, and is an error
+  const std::vector<std::string>* symbols = nullptr;  // that each site must have; null: any
 };
 
 // Fail if the answer cannot be true.

@@ -178,7 +178,7 @@ struct EngineState {
 
 // A version number, and the state by its lists of fields (daemon/base/binary.h).
 std::string encode(const EngineState& state);
-// Also reads version 2, which tracectld wrote until the lists were used. Fails if the state is impossible: numbers
+// Fails if it is of another version, or if the state is impossible: numbers
 // must be within their tables, and indices within their lists.
 Result<EngineState> decode_engine_state(std::string_view bytes);
 

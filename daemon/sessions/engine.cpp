@@ -95,11 +95,11 @@ std::vector<Status> Engine::restore(std::vector<Returning> sessions) {
 // ---- queries ----
 
 Result<Resolution> Engine::list(const std::vector<Pattern>& patterns, const Target& target,
-                                const Access& access, std::optional<Returns> returns) {
+                                const Access& access, const Wanted& wanted) {
   resolver_.begin_count();
   Resolution all;
   for (const Pattern& pattern : patterns) {
-    auto one = resolver_.resolve(pattern, target, access, {.returns = returns});
+    auto one = resolver_.resolve(pattern, target, access, wanted);
     if (!one) return one.error();
     std::move(one->parts.begin(), one->parts.end(), std::back_inserter(all.parts));
     std::move(one->refused.begin(), one->refused.end(), std::back_inserter(all.refused));

@@ -67,7 +67,7 @@ class Engine {
   std::vector<Status> restore(std::vector<Returning> sessions);
 
   Result<Resolution> list(const std::vector<Pattern>& patterns, const Target& target,
-                          const Access& access, std::optional<Returns> returns = std::nullopt);
+                          const Access& access, const Wanted& wanted = {});
   // The settings of armed probes whose names match the pattern.
   std::vector<ProbeSettingInfo> info(
       const Pattern& pattern, const std::function<bool(const std::string& session)>& of =

@@ -191,7 +191,7 @@ class Assembler {
 
   // Records all arguments; those that are text, as text.
   Status record_arguments() {
-    for (size_t i = 0; i < arguments_.size(); ++i) {
+    for (size_t i = 0; i < count_of_probe(arguments_); ++i) {
       const Argument& argument = arguments_[i];
       Expr value = Expr::of_operand(Operand::arg, i);
       if (argument.is_shown_as_text) value = Expr::of_str(std::move(value), Expr::kMostStrBytes);

@@ -124,7 +124,7 @@ class Checker {
     if (is_key_only(expr)) return key_as_value(expr);
     if (!against_.arguments) return ok();
     const Arguments& arguments = *against_.arguments;
-    if (expr.operand == Operand::symbol && expr.number >= arguments.size())
+    if (expr.operand == Operand::symbol && expr.number == Expr::kNoSymbol)
       return error(expr, "uaddr is known where a probe is armed; events do not record it");
     if (expr.operand != Operand::arg) return ok();
     const size_t count = count_of_probe(arguments);

@@ -28,6 +28,7 @@ bool is_recorded_text(const Expr& expr, const EventSource& source) {
 
 bool is_recorded(Operand operand) {
   switch (operand) {
+    case Operand::symbol:
     case Operand::uid:
     case Operand::cgroup:
     case Operand::stack_bytes:

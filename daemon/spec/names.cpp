@@ -75,9 +75,6 @@ Status set_result(Expr& part, const Expr& whole, const Argument* result) {
   return ok();
 }
 
-// For recorded events, which have none; spec/check.h refuses it.
-constexpr uint64_t kNoSymbol = TC_MAX_ARGS;
-
 // The end of a text that has its length behind it is no 0.
 bool reads_past_its_end(const Expr& expr, const Arguments& arguments) {
   if (expr.kind != Expr::Kind::str || !is_argument(expr.children.front())) return false;
@@ -92,7 +89,8 @@ Status number(Expr& part, const Expr& whole, const Arguments& arguments, const A
     if (!index) return unknown_name(part, whole, arguments);
     part.number = *index;
   }
-  if (is_symbol(part)) part.number = index_of_symbol(arguments, part.text).value_or(kNoSymbol);
+  if (is_symbol(part))
+    part.number = index_of_symbol(arguments, part.text).value_or(Expr::kNoSymbol);
   for (Expr& child : part.children)
     if (auto numbered = number(child, whole, arguments, result); !numbered) return numbered;
   if (reads_past_its_end(part, arguments))
@@ -117,7 +115,7 @@ void list_arguments(const Expr& expr, const Arguments& arguments, std::string& l
 // The part of the description for an event that shows all arguments.
 std::string text_arguments(const Arguments& arguments) {
   std::string list;
-  for (const Argument& one : arguments)
+  for (const Argument& one : std::span(arguments).first(count_of_probe(arguments)))
     list += type_name(one) + (one.is_shown_as_text ? " text " : " ") + one.declared_type + " " +
             one.name + ",";
   return list;
@@ -149,8 +147,9 @@ bool uses_arguments(const Spec& spec) {
 bool shows_text(const Spec& spec, const Arguments& arguments) {
   const auto is_shown = [](const Argument& one) { return one.is_shown_as_text; };
   const auto is_integer = [](const Argument& one) { return is_readable(one) && !one.is_float; };
-  return spec.event && spec.values.empty() && std::ranges::any_of(arguments, is_shown) &&
-         std::ranges::all_of(arguments, is_integer);
+  const auto shown = std::span(arguments).first(count_of_probe(arguments));
+  return spec.event && spec.values.empty() && std::ranges::any_of(shown, is_shown) &&
+         std::ranges::all_of(shown, is_integer);
 }
 
 bool keeps_arguments(const Spec& spec) {
@@ -168,9 +167,10 @@ bool keeps_arguments(const Spec& spec) {
   return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), keeps);
 }
 
-std::vector<std::string> symbols_of(const Setting& setting) {
+std::vector<std::string> symbols_of(const Setting& setting, uint32_t sides) {
   std::set<std::string> names;
-  each_expr(setting.spec, [&](const Expr& expr) { list_symbols(expr, names); });
+  if (sides != TC_PAIR_FROM)
+    each_expr(setting.spec, [&](const Expr& expr) { list_symbols(expr, names); });
   if (setting.latency)
     for (const Expr& key : setting.latency->by) list_symbols(key, names);
   return {names.begin(), names.end()};

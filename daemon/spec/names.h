@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ bool shows_text(const Spec& spec, const Arguments& arguments);
 // Whether evaluation at the return needs arguments, which must then be kept.
 bool keeps_arguments(const Spec& spec);
 
-// The symbols whose addresses its expressions use, each once.
-std::vector<std::string> symbols_of(const Setting& setting);
+// The symbols whose addresses its expressions use, each once. `sides`: as enum tc_pair_side, those for which the
+// expressions are evaluated.
+std::vector<std::string> symbols_of(const Setting& setting, uint32_t sides = 0);
 
 // The same spec, with each `arg.NAME` and `uaddr("NAME")` resolved to its number among the operands of a site, and
 // `retval` to the type of the result; a signed integer of 64 bits if `result` is null.

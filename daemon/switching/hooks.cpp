@@ -308,8 +308,9 @@ Result<SessionNumbers> Hooks::numbers_of(Session& session, const Spec& spec) {
 Status Hooks::give_spec(Session& session, const Want& want, Hook& hook) {
   const Spec& spec = want.setting().spec;
   if (uses_arguments(spec)) {
-    auto layout = slots_.layouts.of(operands_of(*want.site),
-                                    spec.sees_callees ? Layouts::kMostOfCallees : Layouts::kMost);
+    const bool has_own = spec.sees_callees || want.site->symbols;
+    auto layout =
+        slots_.layouts.of(operands_of(*want.site), has_own ? Layouts::kMostOfOwn : Layouts::kMost);
     if (!layout) return layout.error();
     hook.layout = std::move(*layout);
   }
@@ -340,7 +341,8 @@ Status Hooks::give_side(const Session& session, const Want& want, Hook& hook) {
   const PairSide side{
       .number = hook.pair->number(), .sides = want.sides, .by = &want.setting().latency->by};
   if (uses_arguments(spec_of_sides(want.setting(), want.sides), side)) {
-    auto layout = slots_.layouts.of(operands_of(*want.site));
+    auto layout = slots_.layouts.of(operands_of(*want.site),
+                                    want.site->symbols ? Layouts::kMostOfOwn : Layouts::kMost);
     if (!layout) return layout.error();
     hook.layout = std::move(*layout);
   }
@@ -422,7 +424,7 @@ Status Hooks::name_source(Session& session, const Want& want, Hook& hook) {
       (own_values ? to_string(want.setting().spec) : "") + " " + std::to_string(frames);
   const Argument* result = result_of(*want.site);
   const std::string of_result = result ? "-> " + meaning_of({*result}) : "";
-  SourceKey key{want.probe->name, hook.layout ? Layouts::text_of(*operands_of(*want.site)) : "",
+  SourceKey key{want.probe->name, hook.layout ? Layouts::text_of(*want.site->args) : "",
                 meaning_of(args) + of_result + values};
   auto known = session.sources.find(key);
   if (known == session.sources.end()) {

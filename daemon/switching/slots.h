@@ -52,8 +52,9 @@ class Layouts {
  public:
   explicit Layouts(Switching& switching) : switching_(switching) {}
 
-  // Nearly every call by a pointer has a layout of its own: these may take half of the table.
-  static constexpr uint32_t kMost = TC_MAX_LAYOUTS, kMostOfCallees = TC_MAX_LAYOUTS / 2;
+  // Nearly every call by a pointer has a layout of its own, and every site with symbols in a file that can be loaded
+  // anywhere: these may take half of the table.
+  static constexpr uint32_t kMost = TC_MAX_LAYOUTS, kMostOfOwn = TC_MAX_LAYOUTS / 2;
 
   // Makes a new one only while there are fewer than `most`.
   Result<LayoutPtr> of(const std::shared_ptr<const Arguments>& arguments, uint32_t most = kMost);

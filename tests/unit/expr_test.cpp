@@ -181,6 +181,17 @@ TEST(Expr, BytesAreValuesAndKeysOnly) {
   expect_refused("hex(arg0, 65)", 10, "1 to 64");
 }
 
+TEST(Expr, WordsOfBpftraceMeanOurs) {
+  EXPECT_EQ(canonical("args.size > 1 && nsecs > 5"), "arg.size > 1 && ts > 5");
+  const auto spec = parse_spec("count() by ustack(3), sum(args.size)");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(to_string(*spec), "count by stack(3), sum(arg.size)");
+  expect_refused("args", 0, "unknown name");
+  const auto with_value = parse_spec("count(arg0)");
+  ASSERT_FALSE(with_value);
+  EXPECT_NE(with_value.error().message.find("\"arg0\" is not expected"), std::string::npos);
+}
+
 TEST(Expr, AddressesOfSymbolsAreIntegers) {
   EXPECT_EQ(
       parsed_expr("u32(uaddr(\"n\") + 4)"),

@@ -7,7 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bpf/abi.h"
 #include "daemon/base/fd.h"
+#include "daemon/spec/names.h"
+#include "daemon/spec/parse.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
 
@@ -38,7 +41,7 @@ Asked asked(const char* program, const std::string& pattern,
   const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   Asked all{must(ObjectFile::open(file.get(), path)), {}};
   all.match = must(find_probes(all.object, must(parse_pattern(pattern))));
-  add_symbols(all.elf(), names, all.match);
+  add_symbols(all.elf(), must(parse_pattern(pattern)), names, all.match);
   return all;
 }
 
@@ -75,7 +78,7 @@ TEST(Symbols, AreBehindTheArguments) {
 
 TEST(Symbols, ThatHaveNoOneAddressAreRefused) {
   EXPECT_THAT(why_not("symbols", "u::step", "countr"),
-              HasSubstr("no symbol \"countr\"; did you mean \"counter\"?"));
+              HasSubstr("\"countr\" is no symbol of it; did you mean \"counter\"?"));
   EXPECT_THAT(why_not("symbols", "u::step", "of_thread"), HasSubstr("thread-local"));
   EXPECT_THAT(why_not("symbols", "u::step", "chosen"), HasSubstr("chosen when the file is loaded"));
   EXPECT_THAT(why_not("symbols", "u::step", "(anonymous namespace)::twice"),
@@ -85,6 +88,28 @@ TEST(Symbols, ThatHaveNoOneAddressAreRefused) {
 
 TEST(Symbols, OfLibrariesAreThoseThatNoProgramCopies) {
   EXPECT_THAT(why_not("symbols_library", "u::used", "exported"), HasSubstr("may have a copy"));
+  EXPECT_THAT(why_not("symbols_library", "u::used", "a_number"), HasSubstr("is a number"));
   for (const char* name : {"hidden", "shielded", "local", "sum"})
     EXPECT_EQ(asked("symbols_library", "u::used", {name}).match.probes.size(), 1u) << name;
+}
+
+TEST(Symbols, OfManySitesAreSharedWhereTheFileHasItsAddresses) {
+  const Asked all = asked("sites", "u::s[1-9]*", {"main"});
+  ASSERT_EQ(all.match.probes.size(), 100'000u) << all.why();
+  const auto& symbols = all.match.probes[0].sites[0].symbols;
+  EXPECT_EQ(symbols->at(0).base, Register::none);
+  EXPECT_EQ(static_cast<uint64_t>(symbols->at(0).offset), all.elf().symbol_address("main"));
+  EXPECT_EQ(all.match.probes.back().sites[0].symbols, symbols);
+  EXPECT_THAT(why_not("large", "u::part_*", "main"),
+              HasSubstr("for 2000 sites of a file, and 10001 match"));
+}
+
+TEST(Symbols, AreWantedWhereTheyAreEvaluated) {
+  const auto condition = [](const char* text) { return must(parse_condition(text)); };
+  Setting setting{.pattern = must(parse_pattern("u::f")), .target = {}, .spec = {}};
+  setting.spec.when = condition("uaddr(\"a\") == arg0 || u8(uaddr(\"b\") + 1) == 1");
+  EXPECT_EQ(symbols_of(setting), (std::vector<std::string>{"a", "b"}));
+  setting.latency = Latency{.from = setting.pattern, .by = {condition("uaddr(\"c\")")}};
+  EXPECT_EQ(symbols_of(setting, TC_PAIR_TO), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(symbols_of(setting, TC_PAIR_FROM), (std::vector<std::string>{"c"}));
 }
