@@ -243,10 +243,10 @@ class Examples(support.DaemonTest):
         self.addCleanup(self.python.end)
         self.worker = self.program('demo_worker', '60')
 
-    def test_the_commands_of_the_readme_work(self):
-        readme = (support.ROOT / 'README.md').read_text()
-        commands = re.findall(r'^    \$ tracectl (.*)', readme, re.M)
-        self.assertGreater(len(commands), 8)
+    def test_the_commands_of_the_readme_and_of_the_examples_work(self):
+        text = ''.join((support.ROOT / name).read_text() for name in ('README.md', 'docs/examples.md'))
+        commands = re.findall(r'^    \$ tracectl (.*)', text, re.M)
+        self.assertGreater(len(commands), 20)
         for command in commands:
             pid = self.python.pid if 'python' in command else self.worker.pid
             words = shlex.split(re.sub(r'-p \d+', f'-p {pid}', command))
@@ -254,9 +254,9 @@ class Examples(support.DaemonTest):
                 done = self.daemon.run(*words)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_the_python_program_of_the_readme_works(self):
-        readme = (support.ROOT / 'README.md').read_text()
-        program = re.search(r'^    import tracectl\n(?:(?:    .*)?\n)+', readme, re.M)[0]
+    def test_the_python_program_of_the_examples_works(self):
+        text = (support.ROOT / 'docs/examples.md').read_text()
+        program = re.search(r'^    import tracectl\n(?:(?:    .*)?\n)+', text, re.M)[0]
         program = textwrap.dedent(program).replace('pids=[23415]', f'pids=[{self.python.pid}]')
         # It ends when its process ends and no more events come.
         with subprocess.Popen(['/usr/bin/python3', '-c', program], stdout=subprocess.PIPE, text=True,
@@ -437,8 +437,18 @@ class Units(unittest.TestCase):
 
 
 class Paths(unittest.TestCase):
+    def test_links_lead_to_files(self):
+        for document in [*support.ROOT.glob('*.md'), *support.ROOT.glob('docs/*.md')]:
+            for link in re.findall(r'\]\(([^)#:]+)\)', document.read_text()):
+                with self.subTest(document=document.name, link=link):
+                    self.assertTrue((document.parent / link).exists())
+
+    def test_the_readme_is_short(self):
+        self.assertLessEqual(len((support.ROOT / 'README.md').read_text().splitlines()), 150)
+
     def test_what_the_documents_name_is_there(self):
-        for name in ('README.md', 'docs/architecture.md', 'docs/dependencies.md'):
+        for name in ('README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/dependencies.md', 'docs/examples.md',
+                     'docs/install.md', 'docs/promises.md'):
             text, title, includes = (support.ROOT / name).read_text().partition('### Who may include whom')
             # The last column of that table names headers of libraries.
             text += title + re.sub(r'(?m)^(\|.*\|)[^|\n]*\|$', r'\1', includes)
