@@ -242,6 +242,9 @@ class Examples(support.DaemonTest):
         self.python = support.Program('/usr/bin/python3.11', '-c', loop)
         self.addCleanup(self.python.end)
         self.worker = self.program('demo_worker', '60')
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
 
     def test_the_commands_of_the_readme_and_of_the_examples_work(self):
         text = ''.join((support.ROOT / name).read_text() for name in ('README.md', 'docs/examples.md'))
@@ -252,6 +255,19 @@ class Examples(support.DaemonTest):
             words = shlex.split(re.sub(r'-p \d+', f'-p {pid}', command))
             with self.subTest(command=command):
                 done = self.daemon.run(*words)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_commands_for_agents_work(self):
+        text = (support.ROOT / 'docs/agents.md').read_text()
+        commands = re.findall(r'^\|.*\| `tracectl ((?:list|count|trace|hist|time|graph|record) .*?)`', text, re.M)
+        self.assertGreater(len(commands), 9)
+        names = {'PID': str(self.worker.pid), ' f ': ' demo::sieve ', 'ns::': 'demo::', 'parse': 'sieve', 'str(arg1)': 'arg1',
+                 './command': support.target('hot'), 'out.tct': f'{self.folder}/out.tct'}
+        for command in commands:
+            for name, here in names.items():
+                command = command.replace(name, here)
+            with self.subTest(command=command):
+                done = self.daemon.run(*shlex.split(re.sub(r'--for \d+s', '--for 200ms', command)), stdin=subprocess.DEVNULL)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_python_program_of_the_examples_works(self):

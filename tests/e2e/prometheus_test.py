@@ -108,6 +108,22 @@ class ExporterTest(support.DaemonTest):
         return samples
 
 
+class WithoutItsLibrary(unittest.TestCase):
+    def run_exporter(self, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, 'prometheus_client.py').write_text('raise ImportError')
+            return subprocess.run(['/usr/bin/python3', EXPORTER, *words], capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, 'PYTHONPATH': folder, 'PYTHONDONTWRITEBYTECODE': '1'}, check=False)
+
+    def test_it_has_help_and_says_what_is_missing(self):
+        helped = self.run_exporter('--help')
+        self.assertEqual(helped.returncode, 0, helped.stderr)
+        self.assertIn('--session', helped.stdout)
+        refused = self.run_exporter()
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn('apt install python3-prometheus-client', refused.stderr)
+
+
 @support.needs_root
 class Prometheus(ExporterTest):
     def prometheus(self, exporter):
