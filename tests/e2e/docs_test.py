@@ -247,7 +247,7 @@ class Examples(support.DaemonTest):
         self.folder = folder.name
 
     def test_the_commands_of_the_readme_and_of_the_examples_work(self):
-        text = ''.join((support.ROOT / name).read_text() for name in ('README.md', 'docs/examples.md'))
+        text = ''.join((support.ROOT / name).read_text() for name in ('README.md', 'docs/examples.md', 'docs/tutorial.md'))
         commands = re.findall(r'^    \$ tracectl (.*)', text, re.M)
         self.assertGreater(len(commands), 20)
         for command in commands:
@@ -464,7 +464,7 @@ class Paths(unittest.TestCase):
 
     def test_what_the_documents_name_is_there(self):
         for name in ('README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/dependencies.md', 'docs/examples.md',
-                     'docs/install.md', 'docs/promises.md'):
+                     'docs/install.md', 'docs/promises.md', 'docs/tutorial.md'):
             text, title, includes = (support.ROOT / name).read_text().partition('### Who may include whom')
             # The last column of that table names headers of libraries.
             text += title + re.sub(r'(?m)^(\|.*\|)[^|\n]*\|$', r'\1', includes)

@@ -132,8 +132,9 @@ class Switches : public KernelTest {
   }
 };
 
+// The threads sleep between their rounds, so that those who read the events keep up with them.
 TEST_F(Switches, OfSitesThatAreArmedWithThemAreWhole) {
-  Program program("counters", {"2", "0", "100"});
+  Program program("counters", {"2", "0", "100", "200"});
   create("holder");  // if nothing is in force, hits end before they look
   set("holder", "uprobe::main", process(program.pid()), "count");
   program.send("go");
@@ -141,7 +142,7 @@ TEST_F(Switches, OfSitesThatAreArmedWithThemAreWhole) {
 }
 
 TEST_F(Switches, OfAThousandSitesThatAnotherSessionHoldsAreWhole) {
-  Program program("counters", {"4", "0", "1000"});
+  Program program("counters", {"4", "0", "1000", "2000"});
   create("holder");
   set("holder", "uprobe::f0*", process(program.pid()), "count");
   program.send("go");

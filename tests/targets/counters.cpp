@@ -1,10 +1,10 @@
 // build: -O2 -g -pthread -fcf-protection=none
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// counters THREADS ROUNDS [FUNCTIONS]
+// counters THREADS ROUNDS [FUNCTIONS [PAUSE_US]]
 //
 // Threads call f0000 ... f1999 (the first FUNCTIONS of them) in that order, ROUNDS times; ROUNDS 0: until the
-// line `stop`, to the end of the round. Each function counts its own calls, so recordings can be compared
+// line `stop`, to the end of the round. With PAUSE_US they sleep after each round. Each function counts its own calls, so recordings can be compared
 // with exact numbers.
 //
 // Expect: every function begins with a 5-byte nop, so a probe there is `fast` and safe. arg0 is the number of
@@ -51,11 +51,13 @@ static const Function functions[kFunctions] = {THOUSAND(NAME, 0) THOUSAND(NAME, 
 
 static std::atomic<bool> stopped{false};
 
-static void call_all(uint32_t thread, uint64_t rounds, int count) {
+static void call_all(uint32_t thread, uint64_t rounds, int count, useconds_t pause_us) {
   uint64_t seq = 0;
   for (uint64_t round = 0; rounds ? round < rounds : !stopped.load(std::memory_order_relaxed);
-       ++round)
+       ++round) {
     for (int i = 0; i < count; ++i) functions[i](seq++, thread);
+    if (pause_us) usleep(pause_us);
+  }
 }
 
 static void print_tallies(unsigned threads, int count) {
@@ -89,14 +91,16 @@ int main(int argc, char** argv) {
   const unsigned threads = argc > 1 ? static_cast<unsigned>(atoi(argv[1])) : 1;
   const uint64_t rounds = argc > 2 ? strtoull(argv[2], nullptr, 10) : 1;
   const int count = argc > 3 ? atoi(argv[3]) : kFunctions;
+  const auto pause_us = static_cast<useconds_t>(argc > 4 ? atoi(argv[4]) : 0);
   if (threads < 1 || threads > kMaxThreads || count < 1 || count > kFunctions) {
-    fprintf(stderr, "usage: counters THREADS ROUNDS [FUNCTIONS]\n");
+    fprintf(stderr, "usage: counters THREADS ROUNDS [FUNCTIONS [PAUSE_US]]\n");
     return 2;
   }
   ready_and_wait_for_go();
   {
     std::vector<std::jthread> running;
-    for (unsigned t = 0; t < threads; ++t) running.emplace_back(call_all, t, rounds, count);
+    for (unsigned t = 0; t < threads; ++t)
+      running.emplace_back(call_all, t, rounds, count, pause_us);
     if (rounds == 0) {
       wait_for_line("stop");
       stopped = true;
