@@ -11,7 +11,6 @@ enum tc_arg_place {
 	TC_ARG_CONSTANT,
 	TC_ARG_REGISTER,
 	TC_ARG_MEMORY,
-	TC_ARG_ADDRESS,		/* base + offset itself */
 };
 
 struct tc_arg {
@@ -22,12 +21,12 @@ struct tc_arg {
 	__u8 scale_shift;
 	__u8 value_shift;	/* 8 for %ah and the like */
 	__u8 pad[2];
-	__s64 offset;		/* or the constant */
+	__s64 offset;		/* or the constant; of a register it is added to the value */
 };
 
 struct tc_layout {
-	__u32 arg_count;
-	__u32 symbol_count;	/* behind the arguments: addresses that only expressions use */
+	__u32 arg_count;	/* of the probe; behind these are addresses that only expressions use */
+	__u32 pad;
 	struct tc_arg args[TC_MAX_ARGS];
 };
 

@@ -52,10 +52,7 @@ static __always_inline bool read_arg_here(bpf_user_pt_regs_t *ctx, const struct 
 		*value = arg->offset;
 		return true;
 	case TC_ARG_REGISTER:
-		*value = read_register(ctx, arg->base) >> (arg->value_shift & 63);
-		return true;
-	case TC_ARG_ADDRESS:
-		*value = read_register(ctx, arg->base) + arg->offset;
+		*value = (read_register(ctx, arg->base) >> (arg->value_shift & 63)) + arg->offset;
 		return true;
 	case TC_ARG_MEMORY:
 		break;
@@ -178,7 +175,7 @@ static __always_inline __u64 keep_args(bpf_user_pt_regs_t *ctx, __u32 layout, __
 	for (i = 0; i < TC_CALL_ARGS; i++) {
 		__u64 value = 0;
 
-		if (i < known->arg_count + known->symbol_count && load(ctx, known, 0, operand(TC_FROM_ARG, i), &value))
+		if (known->args[i].place && load(ctx, known, 0, operand(TC_FROM_ARG, i), &value))
 			valid |= 1 << i;
 		args[i] = value;
 	}

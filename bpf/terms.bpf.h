@@ -31,7 +31,7 @@ static __always_inline bool arg_at_hand(const struct hit *hit, const struct tc_l
 	arg = &layout->args[number];
 	if (arg->place != TC_ARG_REGISTER)
 		return false;
-	*value = extended(read_register(hit->ctx, arg->base) >> (arg->value_shift & 63), arg->size,
+	*value = extended((read_register(hit->ctx, arg->base) >> (arg->value_shift & 63)) + arg->offset, arg->size,
 			  insn->a_from == TC_FROM_ARG_SIGNED);
 	return true;
 }

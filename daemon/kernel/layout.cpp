@@ -27,7 +27,7 @@ tc_arg_place place_of(const Argument& argument) {
     case Argument::Place::in_register: return TC_ARG_REGISTER;
     case Argument::Place::memory: return TC_ARG_MEMORY;
     case Argument::Place::symbol:
-      return argument.base == Register::none ? TC_ARG_CONSTANT : TC_ARG_ADDRESS;
+      return argument.base == Register::none ? TC_ARG_CONSTANT : TC_ARG_REGISTER;
   }
   return TC_ARG_UNREADABLE;
 }
@@ -40,7 +40,7 @@ tc_arg encode(const Argument& argument) {
                 .scale_shift = shift_of(argument.scale),
                 .value_shift = static_cast<uint8_t>(argument.high_byte ? 8 : 0),
                 .pad = {},
-                .offset = argument.offset};
+                .offset = argument.place == Argument::Place::in_register ? 0 : argument.offset};
 }
 
 }  // namespace
@@ -49,7 +49,6 @@ tc_layout layout_of(const Arguments& arguments) {
   tc_layout layout{};
   const size_t count = std::min<size_t>(arguments.size(), TC_MAX_ARGS);
   layout.arg_count = static_cast<uint32_t>(std::min(count, count_of_probe(arguments)));
-  layout.symbol_count = static_cast<uint32_t>(count) - layout.arg_count;
   for (size_t i = 0; i < count; ++i) layout.args[i] = encode(arguments[i]);
   return layout;
 }
