@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/options/trace_file_name.h"
 
-#include <fmt/chrono.h>
-
 #include <ctime>
 #include <filesystem>
+#include <system_error>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/utc_text.h"
 
 namespace tracectl {
 
@@ -12,8 +14,7 @@ std::string trace_file_name(const std::string& file_or_directory) {
   std::error_code failed;
   const std::filesystem::path path = file_or_directory;
   if (!std::filesystem::is_directory(path, failed)) return file_or_directory;
-  const std::string name =
-      fmt::format("tracectl-{:%Y%m%dT%H%M%SZ}.tct", fmt::gmtime(std::time(nullptr)));
+  const std::string name = "tracectl-" + utc_text(clock_ns(CLOCK_REALTIME)) + ".tct";
   return path == "." ? name : (path / name).string();
 }
 

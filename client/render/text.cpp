@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/render/text.h"
-#include "client/render/call_names.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 
 #include "client/options/size.h"
 #include "client/render/args.h"
+#include "client/render/call_names.h"
 #include "client/render/probe_names.h"
 #include "client/render/recorder.h"
 #include "client/render/table.h"

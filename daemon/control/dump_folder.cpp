@@ -13,13 +13,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/utc_text.h"
 
 namespace tracectl {
 namespace {
@@ -27,16 +27,6 @@ namespace {
 constexpr mode_t kEnteredByAll = 0711;
 constexpr std::string_view kExtension = ".tct";
 constexpr std::string_view kTimeForm = "00000000T000000.000000Z";  // 0: a digit
-
-std::string utc_text(uint64_t wall_ns) {
-  const auto seconds = static_cast<time_t>(wall_ns / 1'000'000'000);
-  tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char date[32];
-  std::strftime(date, sizeof(date), "%Y%m%dT%H%M%S", &parts);
-  std::string fraction = std::to_string(wall_ns / 1000 % 1'000'000);
-  return std::string(date) + "." + std::string(6 - fraction.size(), '0') + fraction + "Z";
-}
 
 bool is_time(std::string_view text) {
   return text.size() == kTimeForm.size() &&

@@ -43,9 +43,9 @@ struct Resolution {
 
 // What is wanted of the probes that fit a pattern.
 struct Wanted {
-  std::optional<Returns> returns =
-      {};                        // the sites are for calls that are followed until they return
-  const Below* below = nullptr;  // they are in the functions that it selects; borrowed
+  // The sites are for calls that are followed until they return.
+  std::optional<Returns> returns = {};
+  const Below* below = nullptr;           // they are in the functions that it selects; borrowed
   std::vector<std::string> symbols = {};  // their addresses, at each site
   bool awaits = false;  // as in TargetFinder; for the settings that users have chosen themselves
 

@@ -46,7 +46,6 @@ std::optional<Operand> operand_in_bpftrace(std::string_view name) {
 }
 
 // Looks like argN; its N may be anything.
-
 bool is_argument(std::string_view name) {
   return name.size() > 3 && name.starts_with("arg") &&
          std::all_of(name.begin() + 3, name.end(), [](char c) { return c >= '0' && c <= '9'; });

@@ -134,7 +134,7 @@ class Record(RecordTest):
                     self.assertEqual(errors, f'{CALLS} events, 0 lost\n')
 
     def test_a_file_without_a_name_has_the_time(self):
-        name = r'tracectl-\d{8}T\d{6}Z\.tct'
+        name = r'tracectl-\d{8}T\d{6}\.\d{6}Z\.tct'
         for words, directory in ([], ''), (['-o', '.'], ''), (['-o', str(self.directory)], f'{self.directory}/'):
             with self.subTest(words=words):
                 done = subprocess.run([support.TRACECTL, '--embedded', 'record', HOT, *words, '--compress', '--',

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Expressions with the addresses of symbols, compared with what the program had in its variables and with bpftrace."""
+import json
 import pathlib
 import re
 import signal
@@ -108,6 +109,23 @@ class Symbols(support.DaemonTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn('only the first 6 arguments are kept until the call returns, and symbols count as further ones',
                       done.stderr)
+
+    def test_they_are_keys_of_latencies_and_conditions_of_graphs(self):
+        done = self.traced(target('symbols'), 'latency', '--from', 'u::step', '--to', 'u::(anonymous namespace)::keep',
+                           '--by', 'uaddr("shop::sell")')
+        self.assertIn('6 started, 4 matched', done.stdout + done.stderr)
+        kept = self.traced(target('symbols'), '--json', 'graph', 'u::step', '--keep-if', f'{COUNTER} >= 14')
+        events = [json.loads(line) for line in kept.stdout.splitlines() if line.startswith('{"ts"')]
+        returned = [event for event in events if event['kind'] == 'return' and event['probe'].endswith(':step')]
+        self.assertEqual(len(returned), 4, kept.stderr)  # the last four of six calls, which add 3 to 5
+
+    def test_events_with_texts_are_as_without_them(self):
+        def texts(*condition):
+            done = self.traced(target('typed'), 'trace', 'usdt::typed:query*', *condition)
+            return re.findall(r'usdt:.*:typed:(query.*)$', done.stdout, re.M)
+        plain = texts()
+        self.assertTrue(any('"' in text for text in plain), plain)
+        self.assertEqual(texts('--when', 'uaddr("main") != 0'), plain)
 
     def test_what_they_cost_is_explained(self):
         self.daemon.json('session', 'new', 's')

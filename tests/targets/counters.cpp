@@ -4,8 +4,8 @@
 // counters THREADS ROUNDS [FUNCTIONS [PAUSE_US]]
 //
 // Threads call f0000 ... f1999 (the first FUNCTIONS of them) in that order, ROUNDS times; ROUNDS 0: until the
-// line `stop`, to the end of the round. With PAUSE_US they sleep after each round. Each function counts its own calls, so recordings can be compared
-// with exact numbers.
+// line `stop`, to the end of the round. With PAUSE_US they sleep after each round. Each function counts
+// its own calls, so recordings can be compared with exact numbers.
 //
 // Expect: every function begins with a 5-byte nop, so a probe there is `fast` and safe. arg0 is the number of
 // the call within its thread, from 0, without gaps; arg1 is the thread, from 0. f0007 is called with arg0 =

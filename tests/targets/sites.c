@@ -1,8 +1,9 @@
 // build: -O1 -g -no-pie
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// 100,000 functions, s1 ... s100000, or as many as SITES says. `sites STEP` calls every STEP-th of them once with its number, and ends. Without
-// an argument it does so at each line `call STEP`. A function returns its argument.
+// 100,000 functions, s1 ... s100000, or as many as SITES says. `sites STEP` calls every STEP-th of them once
+// with its number, and ends. Without an argument it does so at each line `call STEP`. A function returns its
+// argument.
 #include "stdin_protocol.h"
 
 #ifndef SITES
