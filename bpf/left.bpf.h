@@ -12,6 +12,7 @@
 #include "bpf/held.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/hook.bpf.h"
+#include "bpf/last_thread.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/marks.bpf.h"
@@ -144,21 +145,17 @@ static long close_goroutine(void *map, const struct caller *caller, struct calls
 	return 0;
 }
 
-static __always_inline bool is_last_thread(struct task_struct *task)
-{
-	return !task->signal->live.counter;
-}
-
 SEC("?tp_btf/sched_process_exit")
 int on_thread_exit(__u64 *ctx)
 {
 	__u64 under = *(volatile __u64 *)&epoch;
+	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 number;
 
 	for (number = 0; number < TC_MAX_SESSIONS; number++)
 		if (sessions_with_calls[number / 64] >> number % 64 & 1)
 			close_left(number, 0, under);
-	if (follows_goroutines && is_last_thread(bpf_get_current_task_btf())) {
+	if (follows_goroutines && no_thread_is_left(task) && is_first_to(GOROUTINES_CLOSED, task)) {
 		struct last_thread last = { .under = under,
 					    .process = bpf_get_current_pid_tgid() >> 32 };
 

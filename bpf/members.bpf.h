@@ -18,6 +18,7 @@
 #include "bpf/abi.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/kernel_types.bpf.h"
+#include "bpf/last_thread.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/notices.bpf.h"
 
@@ -146,11 +147,14 @@ int on_exit(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	__u32 pid = task->tgid;
 
-	/* The tracepoint runs after this thread has been subtracted from the count. */
-	if (BPF_CORE_READ(task, signal, live.counter) != 0)
+	if (!no_thread_is_left(task))
 		return 0;
-	if (is_crash(task))
+	if (is_crash(task)) {
+		/* The one that reports reads the membership, and deletes it then. */
+		if (!is_first_to(CRASH_REPORTED, task))
+			return 0;
 		report_crash(task);
+	}
 	bpf_map_delete_elem(&members, &pid);
 	return 0;
 }

@@ -26,7 +26,7 @@ class Notices : public KernelTest {
     ::kill(program.pid(), signal);
     program.wait_for_end();
     const auto notices = engine->notices().take();
-    if (notices.size() != 1) throw std::runtime_error("there is not one notice");
+    if (notices.size() != 1) throw std::runtime_error(std::to_string(notices.size()) + " notices instead of one");
     return std::get<SeenCrash>(notices.front());
   }
   // Watches for crashes of processes for which `function` is set, in a session with a recorder.
@@ -163,6 +163,18 @@ TEST_F(Notices, OfCrashesOfAllThreadsAreOne) {
   program.send("go");
   until([&] { return sum(read("s")) > 1000; });
   EXPECT_EQ(crash_of(program, SIGABRT).crash.pid, program.pid());
+}
+
+// The last two threads can both find that no other is left.
+TEST_F(Notices, OfCrashesAreOneEvenIfTheLastThreadsEndAtTheSameTime) {
+  Target target;
+  target.executables = {target_path("counters")};
+  watch(target, "uprobe::f0001");
+  for (int i = 0; i < 500; ++i) {
+    Program program("counters", {"8", "0"});
+    program.send("go");
+    EXPECT_EQ(crash_of(program, SIGKILL).crash.pid, program.pid());
+  }
 }
 
 TEST_F(Notices, DoNotComeOfOtherEndsNorOfOtherProcesses) {
