@@ -575,6 +575,7 @@ install: build
 	@$(call install_to,644,$(to)/share/tracectl,$(schema))
 	@$(call install_to,644,$(to)/share/bash-completion/completions,packaging/completions/tracectl)
 	@$(call install_to,644,$(to)/share/zsh/site-functions,packaging/completions/_tracectl)
+	@$(call install_to,644,$(to)/share/fish/vendor_completions.d,packaging/completions/tracectl.fish)
 
 # ---- packages of Debian: made from what is built, in a tree of links to this one ----
 

@@ -2,6 +2,7 @@
 #include "client/verbs/command_line.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "client/options/display.h"
 #include "client/output/output.h"
@@ -22,6 +23,7 @@ std::string check_stack_format(const std::string& name) {
 
 void add_common(Grammar grammar, CommonOptions& common, std::string& stack_format) {
   grammar.option("--socket", common.socket, "the daemon's socket")
+      .value_name("FILE")
       .environment("TRACECTL_SOCKET")
       .shows_default();
   grammar.flag("--embedded", common.embedded, "trace without a daemon (as root)");
@@ -57,6 +59,20 @@ Status take_command(CommandLine& line, const CommandLineReader& reader,
   return Error{Code::invalid, reader.verb() + " starts no command: leave -- away"};
 }
 
+// `complete CURSOR -- WORD...`, which the completions of shells run.
+bool is_completion(const std::vector<std::string>& words) {
+  return words.size() > 2 && words[0] == "complete" && words[2] == "--";
+}
+
+int complete(const CommandLineReader& reader, const std::vector<std::string>& words) {
+  const std::string& number = words[1];
+  size_t cursor = 0;
+  const auto read = std::from_chars(number.data(), number.data() + number.size(), cursor);
+  if (read.ec != std::errc{}) return kUsage;
+  reader.print_completions(cursor, {words.begin() + 3, words.end()});
+  return kDone;
+}
+
 }  // namespace
 
 std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
@@ -64,6 +80,7 @@ std::optional<int> read(std::vector<std::string> words, CommandLine& line) {
   std::string stack_format = "symbols";
   add_common(reader.grammar(), line.common, stack_format);
   add_all_verbs(reader.grammar());
+  if (is_completion(words)) return complete(reader, words);
 
   std::vector<std::string> command;
   const auto dashes = std::find(words.begin(), words.end(), "--");

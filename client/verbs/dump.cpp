@@ -54,9 +54,11 @@ Result<DumpPart> wait_for(Backend& backend, Waiter& waiter, uint64_t dump) {
 class DumpRecorder final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
-    grammar.option("NAME", session_, "of the session").required();
-    grammar.option("-o,--output", to_.file,
-                   "the trace file; in a directory the file is named by the time");
+    grammar.option("SESSION", session_, "its name").required();
+    grammar
+        .option("-o,--output", to_.file,
+                "the trace file; in a directory the file is named by the time")
+        .value_name("FILE");
     grammar.flag("--compress", to_.compress, "its blocks, by zstd");
   }
   int run(const CommonOptions& common) override {

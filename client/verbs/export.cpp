@@ -113,6 +113,7 @@ class ExportRecording final : public Verb {
     grammar
         .option("-o,--output", choice_.output,
                 "where it goes: a file, or a directory that is not there yet; -: standard output")
+        .value_name("FILE")
         .needs(file);
   }
   int run(const CommonOptions& common) override {

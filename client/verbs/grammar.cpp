@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "client/verbs/command_line.h"
+#include "client/verbs/completion.h"
 #include "client/verbs/usage.h"
 
 namespace tracectl {
@@ -169,5 +170,10 @@ std::optional<int> CommandLineReader::read(std::vector<std::string> words) {
 }
 
 std::string CommandLineReader::verb() const { return words_of(*app_); }
+
+void CommandLineReader::print_completions(size_t cursor,
+                                          const std::vector<std::string>& words) const {
+  tracectl::print_completions(*app_, cursor, words);
+}
 
 }  // namespace tracectl

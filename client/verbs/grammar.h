@@ -94,6 +94,8 @@ class CommandLineReader {
   // Prints errors and help. Returns an exit status if there is nothing to run.
   std::optional<int> read(std::vector<std::string> words);
   std::string verb() const;  // "tracectl session show"
+  // For the completion of a shell: client/verbs/completion.h.
+  void print_completions(size_t cursor, const std::vector<std::string>& words) const;
 
  private:
   std::unique_ptr<CLI::App> app_;

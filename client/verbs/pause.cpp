@@ -18,7 +18,7 @@ using namespace protocol;
 template <class Request> class SwitchSessions final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
-    Option session = grammar.option("NAME", session_, "of the session");
+    Option session = grammar.option("SESSION", session_, "its name");
     session.excludes(grammar.flag("--all", all_, "all sessions, by one switch"));
     grammar.at_least_one_option();
   }

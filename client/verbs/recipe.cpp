@@ -93,7 +93,7 @@ std::string recipe_text(const RecipePart& recipe) {
 class RecipeChoice {
  public:
   void add_options(Grammar& grammar) {
-    grammar.option("NAME", name, "of the recipe").required();
+    grammar.option("RECIPE", name, "its name").required();
     for (const RecipeOption& option : all_recipe_options())
       grammar.option("--" + option.name, values_[option.name], option.tells)
           .value_name(option.value);

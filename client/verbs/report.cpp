@@ -59,14 +59,16 @@ class SumUpRecording final : public Verb {
                 "a trace file, or what graph --json has printed; -: that from standard input")
         .required();
     const Option against =
-        grammar.option("--against", against_, "tell what has changed since this recording");
+        grammar.option("--against", against_, "tell what has changed since this recording")
+            .value_name("FILE");
     const Option action =
         grammar.option("--do", action_, "what events come to: 'count by comm, hist(duration)'");
     Option when = grammar.option("--when", when_, "only events for which this holds");
     const Option timeline =
         grammar.flag("--timeline", timeline_, "when the events of each thread came");
     const Option html =
-        grammar.option("--html", html_, "write a trace file as a page for a browser, to this file");
+        grammar.option("--html", html_, "write a trace file as a page for a browser, to this file")
+            .value_name("FILE");
     std::vector<Option> kinds{against, action, timeline, html};
     for (const Option& form : add_forms(grammar, form_)) kinds.push_back(form);
     exclude_each_other(kinds);

@@ -11,7 +11,7 @@ namespace tracectl {
 class SessionVerb : public Verb {
  public:
   void add_options(Grammar& grammar) override {
-    grammar.option("NAME", session_, "of the session").required();
+    grammar.option("SESSION", session_, "its name").required();
   }
 
  protected:

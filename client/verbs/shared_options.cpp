@@ -13,15 +13,23 @@ namespace tracectl {
 using protocol::RotatePart;
 
 void add_target_options(Grammar& grammar, ProbeOptions& probes) {
-  grammar.option("-p,--pid", probes.pids, "a process, repeatable").one_at_a_time();
+  grammar.option("-p,--pid", probes.pids, "a process, repeatable")
+      .value_name("PID")
+      .one_at_a_time();
   grammar
       .option("-x,--executable", probes.executables,
-              "every process that runs this file, now or later")
-      .one_at_a_time();
-  grammar.option("-u,--unit", probes.units, "every process of this unit of systemd's, now or later")
+              "every process that runs this file, now or later; repeatable")
+      .value_name("PROGRAM")
       .one_at_a_time();
   grammar
-      .option("--cgroup", probes.cgroups, "every process in this cgroup or below it, now or later")
+      .option("-u,--unit", probes.units,
+              "every process of this unit of systemd's, now or later; repeatable")
+      .value_name("UNIT")
+      .one_at_a_time();
+  grammar
+      .option("--cgroup", probes.cgroups,
+              "every process in this cgroup or below it, now or later; repeatable")
+      .value_name("CGROUP")
       .one_at_a_time();
   grammar.flag("-f,--follow", probes.follow, "children forked later, too, and theirs");
   grammar.flag("--first-child", probes.first_child, "the first child forked later, too");
@@ -91,6 +99,7 @@ void add_from(Grammar& grammar, LatencyOptions& latency) {
   grammar
       .option("--from", latency.from,
               "measure the time from a hit of this pattern to one of PATTERN")
+      .value_name("PATTERN")
       .rewritten(with_whole_object);
   add_pair_options(grammar, latency);
 }
@@ -132,8 +141,10 @@ Option add_rows(Grammar& grammar, size_t& rows) {
 Option RecordOptions::add_to(Grammar& grammar) {
   const bool records_anyway = !to.file.empty();
   const Option file =
-      grammar.option("-o,--output", to.file,
-                     "record to this trace file; in a directory the file is named by the time");
+      grammar
+          .option("-o,--output", to.file,
+                  "record to this trace file; in a directory the file is named by the time")
+          .value_name("FILE");
   Option compress = grammar.flag("--compress", to.compress, "its blocks, by zstd");
   Option rotate =
       grammar

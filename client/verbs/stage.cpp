@@ -53,7 +53,7 @@ Error command_in_session() {
                "trace or count for -- COMMAND"};
 }
 
-// NAME comes before the verb: stage NAME set.
+// SESSION comes before the verb: stage SESSION set.
 class EditDraft : public Verb {
  public:
   explicit EditDraft(std::shared_ptr<const std::string> session) : session_(std::move(session)) {}
@@ -177,9 +177,9 @@ class AbortDraft final : public SessionVerb {
 }  // namespace
 
 void add_stage(Grammar grammar) {
-  Grammar stage = grammar.group("stage", "edit a session's draft: stage NAME set|remove");
+  Grammar stage = grammar.group("stage", "edit a session's draft: stage SESSION set|remove");
   const auto name = std::make_shared<std::string>();
-  stage.option("NAME", *name, "of the session").required();
+  stage.option("SESSION", *name, "its name").required();
   stage.verb<SetInDraft>("set", "add settings to the draft", name);
   stage.verb<RemoveFromDraft>("remove", "take settings out of the draft", name);
   grammar.verb<CommitDraft>("commit", "switch a session to its draft, in one atomic step");

@@ -191,7 +191,7 @@ class WatchRows {
 class WatchSession final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
-    grammar.option("NAME", session_, "of the session").required();
+    grammar.option("SESSION", session_, "its name").required();
     grammar.option("--for", duration_, "end after this time: 10s, 500ms, 2m").check(check_duration);
     grammar
         .option("--reconnect", reconnect_,

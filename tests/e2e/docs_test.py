@@ -101,7 +101,7 @@ def synopsis():
             if not match:
                 continue
             words = re.sub(r'(\w) \| ', r'\1|', match[1])
-            head = re.match(r'stage NAME \w+|(session|recipe) [\w|]+|[\w|]+', words)[0]
+            head = re.match(r'stage SESSION \w+|(session|recipe) [\w|]+|[\w|]+', words)[0]
             *front, last = head.split(' ')
             for verb in last.split('|'):
                 found[' '.join([*front, verb])] = words, name

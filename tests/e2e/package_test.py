@@ -46,15 +46,6 @@ def build_rpms(folder, release):
     return sorted(pathlib.Path(folder, 'RPMS').glob(f'*/*-{release}.*.rpm'))
 
 
-def help_of(*words):
-    return output_of(support.TRACECTL, *words, '--help')
-
-
-def verbs_in_help(*words):
-    part = help_of(*words).partition('\nSubcommands:\n')[2]
-    return set(re.findall(r'^  ([a-z]+)', part, re.M))
-
-
 class Contents(unittest.TestCase):
     def test_lintian_finds_no_error(self):
         changes, = (support.BUILD / 'deb').glob('*.changes')
@@ -126,64 +117,6 @@ class Contents(unittest.TestCase):
             self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ['opt'])
 
 
-# How bash would complete the last word; $0 is the file with the completion.
-IN_BASH = ('. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tracectl; '
-           'printf "%s\\n" "${COMPREPLY[@]}"')
-
-
-class Completions(unittest.TestCase):
-    FILE = support.ROOT / 'packaging/completions'
-    PATH = {**os.environ, 'PATH': f'{support.BUILD}:{os.environ["PATH"]}'}
-
-    def in_bash(self, *words):
-        return set(output_of('bash', '-c', IN_BASH, self.FILE / 'tracectl', 'tracectl', *words,
-                             env=self.PATH).split())
-
-    def in_zsh(self, *words):
-        """The words that zsh offers."""
-        script = ('_describe() { print -rl -- ${(P)@[-1]%%:*} }; '
-                  '_call_program() { shift; eval "$@" }; _files() {}; '
-                  'words=("$@"); CURRENT=$#; . $0')
-        return set(output_of('zsh', '-f', '-c', script, self.FILE / '_tracectl', 'tracectl', *words,
-                             env=self.PATH).split())
-
-    def check(self, complete):
-        verbs = verbs_in_help()
-        self.assertGreater(len(verbs), 20)
-        self.assertEqual(complete(''), verbs)
-        self.assertEqual(complete('--json', 'session', ''), verbs_in_help('session'))
-        self.assertEqual(complete('recipe', ''), verbs_in_help('recipe'))
-        self.assertEqual(complete('stage', 's', ''), {'set', 'remove'})
-        for words in ('count',), ('session', 'new'), ('stage', 's', 'set'):
-            listed = re.findall(r'^  (-\S+)', help_of() + help_of(*words), re.M)
-            known = {option for names in listed for option in names.split(',')}
-            self.assertEqual(complete(*words, '-'), known)
-
-    def check_names(self, complete):
-        daemon = support.Daemon()
-        self.addCleanup(daemon.end)
-        for name in 'first', 'second':
-            daemon.json('session', 'new', name)
-        of_daemon = '--socket', daemon.socket
-        for words in ('watch',), ('stage',), ('commit',), ('session', 'show'), ('session', 'delete'):
-            self.assertEqual(complete(*of_daemon, *words, ''), {'first', 'second'}, words)
-        self.assertEqual(complete(*of_daemon, 'stage', 'first', ''), {'set', 'remove'})
-        self.assertTrue({'python-functions', 'erlang-calls'} <= complete('recipe', 'run', ''))
-        self.assertTrue({'ctf', 'chrome', 'csv'} <= complete('export', 'file', '--to', ''))
-
-    def test_names_of_sessions_recipes_and_formats_are_completed(self):
-        self.check_names(self.in_bash)
-        self.check_names(self.in_zsh)
-
-    def test_bash_completes_every_verb_and_option(self):
-        self.check(self.in_bash)
-        self.assertIn(str(os.getpid()), self.in_bash('count', '-p', ''))
-        self.assertIn('ls', self.in_bash('count', 'u::f', '--', 'l'))
-
-    def test_zsh_completes_every_verb_and_option(self):
-        self.check(self.in_zsh)
-
-
 class Installation(unittest.TestCase):
     UNITS = ['tracectld.service', 'tracectl-prometheus.service', 'tracectl-otlp@s.service']
 
@@ -253,9 +186,11 @@ class Installed(Installation):
         self.container.path('/etc/tracectl/tracectld.json').write_text('{"verbose": true}')
         self.run_everything()
         self.build_and_run_program()
-        completed = self.run_there('bash', '-c', IN_BASH, '/usr/share/bash-completion/completions/tracectl',
-                                   'tracectl', 'count', 'u::f', '-u', 'tracectld.')
-        self.assertEqual(completed.split(), ['tracectld.service', 'tracectld.socket'])
+        self.assertEqual(self.run_there('tracectl', 'complete', '2', '--', 'count', '-u', 'tracectld.'),
+                         ':units\n')
+        for file in ('bash-completion/completions/tracectl', 'zsh/vendor-completions/_tracectl',
+                     'fish/vendor_completions.d/tracectl.fish'):
+            self.run_there('test', '-s', '/usr/share/' + file)
         running = self.main_pids()
         self.assertNotIn(0, running)
         self.container.install(*(newer_package(name, self.container) for name in PACKAGES))

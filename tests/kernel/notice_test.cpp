@@ -26,7 +26,8 @@ class Notices : public KernelTest {
     ::kill(program.pid(), signal);
     program.wait_for_end();
     const auto notices = engine->notices().take();
-    if (notices.size() != 1) throw std::runtime_error(std::to_string(notices.size()) + " notices instead of one");
+    if (notices.size() != 1)
+      throw std::runtime_error(std::to_string(notices.size()) + " notices instead of one");
     return std::get<SeenCrash>(notices.front());
   }
   // Watches for crashes of processes for which `function` is set, in a session with a recorder.

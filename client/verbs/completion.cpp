@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "client/verbs/completion.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "client/connection/backend.h"
+#include "client/export/export.h"
+#include "client/recipes/recipes.h"
+#include "client/target/known_patterns.h"
+#include "client/verbs/awaited.h"
+#include "daemon/process/command.h"
+#include "daemon/process/running.h"
+
+namespace tracectl {
+namespace {
+
+namespace fs = std::filesystem;
+using Candidates = std::vector<std::pair<std::string, std::string>>;  // with their descriptions
+using Values = std::map<std::string, std::string>;                    // by options
+
+// The command line around the word that is completed.
+struct Line {
+  std::string typed;
+  Values values;
+  std::vector<std::string> command;  // after --
+
+  std::string value_of(const std::string& option) const {
+    const auto found = values.find(option);
+    return found == values.end() ? "" : found->second;
+  }
+};
+
+std::string executable_of(const std::string& pid) {
+  std::error_code error;
+  return fs::read_symlink("/proc/" + pid + "/exe", error).string();
+}
+
+// The program that is traced, as far as the line tells.
+std::string program_of(const Line& line) {
+  if (const std::string file = line.value_of("--executable"); !file.empty()) return file;
+  if (const std::string pid = line.value_of("--pid"); !pid.empty()) return executable_of(pid);
+  if (line.command.empty()) return {};
+  const auto path = find_program(line.command.front());
+  return path ? *path : "";
+}
+
+// ---- candidates by the names of values ----
+
+Candidates sessions(const Line& line) {
+  CommonOptions common;
+  if (const std::string socket = line.value_of("--socket"); !socket.empty())
+    common.socket = socket;
+  else if (const char* of_environment = std::getenv("TRACECTL_SOCKET"))
+    common.socket = of_environment;
+  auto opened = Backend::open(common, Backend::Needs::daemon);
+  auto* backend = std::get_if<Backend>(&opened);
+  if (!backend) return {};
+  const auto reply = backend->call(protocol::SessionList{});
+  if (!reply) return {};
+  Candidates all;
+  for (const auto& session : reply->sessions) all.emplace_back(session.name, "");
+  return all;
+}
+
+Candidates recipes(const Line&) {
+  Candidates all;
+  for (const Recipe& recipe : all_recipes()) all.emplace_back(recipe.name, recipe.tells);
+  return all;
+}
+
+Candidates export_names(const Line&) {
+  Candidates all;
+  for (const ExportFormat& format : export_formats()) all.emplace_back(format.name, format.tells);
+  return all;
+}
+
+Candidates stack_formats(const Line&) { return {{"symbols", ""}, {"raw", ""}, {"build-id", ""}}; }
+
+Candidates patterns(const Line& line) {
+  Candidates all;
+  for (std::string& pattern : known_patterns(line.typed, program_of(line)))
+    all.emplace_back(std::move(pattern), "");
+  return all;
+}
+
+Candidates processes(const Line&) {
+  Candidates all;
+  for (const pid_t pid : all_processes()) {
+    std::string name;
+    std::ifstream comm("/proc/" + std::to_string(pid) + "/comm");
+    std::getline(comm, name);
+    all.emplace_back(std::to_string(pid), name);
+  }
+  return all;
+}
+
+Candidates running_programs(const Line&) {
+  std::set<std::string> paths;
+  for (const pid_t pid : all_processes())
+    if (std::string path = executable_of(std::to_string(pid)); !path.empty())
+      paths.insert(std::move(path));
+  Candidates all;
+  for (const std::string& path : paths) all.emplace_back(path, "runs now");
+  return all;
+}
+
+struct Source {
+  const char* value;                          // its name in the help
+  const char* by_shell;                       // a line for the shell; empty: none
+  std::function<Candidates(const Line&)> of;  // null: none
+};
+
+const Source* source_of(const std::string& value) {
+  static const std::vector<Source> all{
+      {"SESSION", "", sessions},
+      {"RECIPE", "", recipes},
+      {"[FORMAT]", "", export_names},
+      {"FORMAT", "", stack_formats},
+      {"PATTERN", "", patterns},
+      {"FUNCTION", "", patterns},
+      {"PID", "", processes},
+      {"PROGRAM", ":files", running_programs},
+      {"FILE", ":files", nullptr},
+      {"PATH", ":files", nullptr},
+      {"CGROUP", ":directories", nullptr},
+      {"UNIT", ":units", nullptr},
+  };
+  const auto found = std::ranges::find(all, value, &Source::value);
+  return found == all.end() ? nullptr : &*found;
+}
+
+// ---- output ----
+
+void print_candidates(const Candidates& candidates, const std::string& typed) {
+  for (const auto& [word, description] : candidates)
+    if (word.starts_with(typed))
+      std::printf("%s%s%s\n", word.c_str(), description.empty() ? "" : "\t", description.c_str());
+}
+
+void print_awaited(const Awaited& awaited, const Line& line) {
+  if (awaited.option.empty() && line.typed.starts_with('-'))
+    return print_candidates(awaited.options, line.typed);
+  if (const Source* source = source_of(awaited.value)) {
+    if (*source->by_shell) std::puts(source->by_shell);
+    if (source->of) print_candidates(source->of(line), line.typed);
+  }
+  print_candidates(awaited.verbs, line.typed);
+}
+
+// A shell hands words over with the quote with which they begin.
+std::string without_quote(std::string word) {
+  if (word.starts_with('\'') || word.starts_with('"')) word.erase(0, 1);
+  return word;
+}
+
+}  // namespace
+
+void print_completions(const CLI::App& app, size_t cursor, std::span<const std::string> words) {
+  const auto dashes = std::ranges::find(words, "--");
+  const auto at_dashes = static_cast<size_t>(dashes - words.begin());
+  if (cursor > at_dashes) return (void)std::puts(cursor == at_dashes + 1 ? ":commands" : ":files");
+  Line line{.typed = cursor < words.size() ? without_quote(words[cursor]) : "",
+            .values = values_in(app, words.first(at_dashes)),
+            .command = {}};
+  if (at_dashes < words.size()) line.command.assign(dashes + 1, words.end());
+  print_awaited(awaited_after(app, words.first(std::min(cursor, words.size()))), line);
+}
+
+}  // namespace tracectl

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What bash, zsh and fish offer for a word of a command line that is being typed."""
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import tempfile
+import termios
+import tty
+import unittest
+
+import support
+
+FILES = support.ROOT / 'packaging/completions'
+IN_ZSH = '''
+_describe() { print -rl -- ${(P)@[-1]} }
+_call_program() { shift; eval "$@" }
+_files() {}
+words=("$@")
+CURRENT=$#
+. $0
+'''
+
+
+def output_of(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120,
+                          **options).stdout
+
+
+def help_of(*words):
+    return output_of(support.TRACECTL, *words, '--help')
+
+
+def verbs_in_help(*words):
+    listed = help_of(*words).partition('\nSubcommands:\n')[2]
+    return set(re.findall(r'^  ([a-z]\S*) ', listed.partition('\nExit status')[0], re.M))
+
+
+def said_at_terminal(command, typed, **options):
+    """What the command writes to a terminal at which this is typed."""
+    primary, secondary = pty.openpty()
+    tty.setraw(secondary)  # so that it keeps control characters for the command
+    with subprocess.Popen(command, stdin=secondary, stdout=secondary, stderr=secondary,
+                          start_new_session=True, **options,
+                          preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)):
+        os.close(secondary)
+        os.write(primary, typed.encode())
+        said = b''
+        with contextlib.suppress(OSError):  # EIO: nobody has the terminal open any more
+            while block := os.read(primary, 65536):
+                said += block
+        os.close(primary)
+    return said.decode()
+
+
+class Completions:
+    """For one shell, whose class has `complete()`: the words for the last of these, or for that in the middle."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        for name in 'counters', 'demo_worker', 'hot_usdt':
+            (self.folder / name).symlink_to(support.BUILD / 'targets' / name)
+        self.options = {'env': {**os.environ, 'PATH': f'{support.BUILD}:{os.environ["PATH"]}'},
+                        'cwd': self.folder}
+
+    def test_verbs(self):
+        verbs = verbs_in_help()
+        self.assertGreater(len(verbs), 20)
+        self.assertEqual(self.complete(''), verbs)
+        self.assertEqual(self.complete('--json', 'session', ''), verbs_in_help('session'))
+        self.assertEqual(self.complete('recipe', ''), verbs_in_help('recipe'))
+        self.assertEqual(self.complete('stage', 's', ''), {'set', 'remove'})
+        self.assertEqual(self.complete('cou'), {'count'})
+
+    def test_options(self):
+        for words in ('count',), ('session', 'new'), ('stage', 's', 'set'):
+            listed = re.findall(r'^  (-\S+)', help_of() + help_of(*words), re.M)
+            known = {option for names in listed for option in names.split(',')}
+            self.assertEqual(self.complete(*words, '-'), known)
+
+    def test_sessions(self):
+        daemon = support.Daemon()
+        self.addCleanup(daemon.end)
+        for name in 'first', 'second':
+            daemon.json('session', 'new', name)
+        of_daemon = '--socket', daemon.socket
+        for words in ('watch',), ('stage',), ('commit',), ('session', 'show'), ('session', 'delete'):
+            self.assertEqual(self.complete(*of_daemon, *words, ''), {'first', 'second'}, words)
+        self.assertEqual(self.complete(*of_daemon, 'stage', 'first', ''), {'set', 'remove'})
+        self.assertEqual(self.complete('--socket', '/nowhere', 'watch', ''), set())
+
+    def test_recipes_and_formats(self):
+        self.assertEqual(self.complete('recipe', 'run', 'python-function-'), {'python-function-times'})
+        self.assertTrue({'ctf', 'chrome', 'csv'} <= self.complete('export', 'file', '--to', ''))
+        self.assertEqual(self.complete('count', '--stack-format', ''), {'symbols', 'raw', 'build-id'})
+
+    def test_processes(self):
+        self.assertIn(str(os.getpid()), self.complete('count', '-p', ''))
+
+    def test_functions_of_a_file(self):
+        of_file = {f'u:./counters:f001{n}' for n in range(10)}
+        self.assertEqual(self.complete('count', 'u:./counters:f001'), of_file)
+        self.assertEqual(self.complete('count', './counters:f0019'), {'./counters:f0019'})
+        self.assertEqual(self.complete('count', 'u:./demo_worker:demo::run'),
+                         {'u:./demo_worker:demo::run_round'})
+        self.assertEqual(self.complete('count', 'u:./nothing:f'), set())
+
+    def test_usdt_probes_of_a_file(self):
+        self.assertEqual(self.complete('count', 'usdt:./hot_usdt:hot:'),
+                         {f'usdt:./hot_usdt:hot:{name}' for name in ('header', 'sdt', 'wide')})
+
+    def test_kinds_and_files(self):
+        self.assertEqual(self.complete('count', 'us'), {'usdt:'})
+        self.assertEqual(self.complete('count', 'u:./cou'), {'u:./counters:'})
+        (self.folder / 'below').mkdir()
+        self.assertEqual(self.complete('count', 'uprobe:be'), {'uprobe:below/'})
+
+    def test_functions_of_the_program_that_is_traced(self):
+        program = str(self.folder / 'counters')
+        self.assertEqual(self.complete('count', '-x', program, 'f0019'), {'f0019'})
+        self.assertEqual(self.complete('count', '-x', program, 'u::f0019'), {'u::f0019'})
+
+
+class InBash(Completions, unittest.TestCase):
+    SETTING = f'. /usr/share/bash-completion/bash_completion; . {FILES}/tracectl; bind "set bell-style none"'
+    TELLING = r"told() { _tracectl; printf '\n<%s>' ${COMPREPLY[@]} '' ''; COMPREPLY=(); }; complete -F told tracectl"
+
+    def said(self, *typed):
+        return said_at_terminal(['bash', '--norc', '-i'], '\n'.join([*typed, 'exit', '']), **self.options)
+
+    def complete(self, *words):
+        """What an interactive bash is told; it replaces what follows the last colon."""
+        said = self.said(self.SETTING, self.TELLING, ' '.join(('tracectl', *words)) + '\t\x15')
+        kept = words[-1][:words[-1].rfind(':') + 1] if words[-1][:1] not in ('"', "'") else ''
+        return {kept + word for word in re.findall(r'^<(.+)>', said, re.M)}
+
+    def line_after_tab(self, typed):
+        """The words of the line that it becomes."""
+        said = self.said(self.SETTING, typed + '\t' + '\x01' + "printf '<%s>\\n' ")
+        return re.findall(r'^<(.*)>', said, re.M)
+
+    def test_commands_and_files_after_two_dashes(self):
+        self.assertIn('ls', self.complete('count', 'f', '--', 'l'))
+        self.assertEqual(self.complete('count', 'f', '--', 'ls', 'demo'), {'demo_worker'})
+
+    def test_an_open_quote(self):
+        self.assertEqual(self.complete('count', "'u:./counters:f0019"), {'u:./counters:f0019'})
+
+    def test_the_line_becomes_what_was_offered(self):
+        for typed in "tracectl count u:./counters:f19", "tracectl count 'u:./counters:f19":
+            self.assertEqual(self.line_after_tab(typed + '99'), ['tracectl', 'count', 'u:./counters:f1999'])
+        self.assertEqual(self.line_after_tab('tracectl count u:./cou'), ['tracectl', 'count', 'u:./counters:'])
+        self.assertEqual(self.line_after_tab('tracectl cou'), ['tracectl', 'count'])
+
+
+class InZsh(Completions, unittest.TestCase):
+    def complete(self, *words):
+        said = output_of('zsh', '-f', '-c', IN_ZSH, FILES / '_tracectl', 'tracectl', *words, **self.options)
+        # NAME:DESCRIPTION, where \: is a colon of the name.
+        return {re.match(r'(?:\\.|[^:\\])*', line)[0].replace('\\:', ':') for line in said.split('\n') if line}
+
+
+class InFish(Completions, unittest.TestCase):
+    def complete(self, *words):
+        said = output_of('fish', '--no-config', '-c', '. $argv[1]; complete -C "$argv[2..-1]"',
+                         FILES / 'tracectl.fish', 'tracectl', *words, **self.options)
+        return {line.partition('\t')[0] for line in said.splitlines()}
+
+    def test_commands_after_two_dashes(self):
+        self.assertIn('ls', self.complete('count', 'f', '--', 'l'))
+
+
+del Completions
+
+if __name__ == '__main__':
+    unittest.main()
