@@ -165,14 +165,38 @@ std::vector<Probe> without(std::vector<Probe> probes, const std::vector<Refusal>
   return probes;
 }
 
+constexpr const char* kPatterns = "patterns";  // the member of a request with what matches nothing
+
+void add_once(const std::string& text, std::vector<std::string>& to) {
+  if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(text);
+}
+
+// "/bin/a, /lib/b.so and 7 other files"
+std::string text_of(const TargetFiles& files) {
+  constexpr size_t kMostPaths = 3;
+  std::vector<std::string> paths;
+  for (const TargetFile& file : files.files) add_once(file.object->path(), paths);
+  const size_t shown = paths.size() > kMostPaths + 1 ? kMostPaths : paths.size();
+  std::string text;
+  for (size_t i = 0; i < shown; ++i) text += (i ? ", " : "") + paths[i];
+  if (shown < paths.size()) text += " and " + std::to_string(paths.size() - shown) + " other files";
+  return text;
+}
+
+// Why nothing of the file matches; of several files with the file's name.
+std::string why_none_in(const TargetFile& file, const std::string& why, bool one_of_several) {
+  const std::string& path = file.object->path();
+  return one_of_several ? path.substr(path.rfind('/') + 1) + ": " + why : why;
+}
+
 // `why`: of each file without a match, if it is known.
 Error nothing_matches(const Pattern& pattern, const TargetFiles& files,
-                      const std::vector<std::string>& why) {
+                      std::vector<std::string> why) {
   constexpr size_t kMostReasons = 3;
-  std::string where;
-  for (const TargetFile& file : files.files)
-    if (where.find(file.object->path()) == std::string::npos)
-      where += (where.empty() ? "" : ", ") + file.object->path();
+  const std::string where = text_of(files);
+  std::stable_partition(why.begin(), why.end(), [](const std::string& one) {
+    return one.find("did you mean") != std::string::npos;
+  });
   const char* what = pattern.kind == ProbeKind::usdt ? "USDT probe" : "function";
   std::string message =
       std::string("no ") + what + " matches " + to_string(pattern) + " in " + where;
@@ -181,11 +205,7 @@ Error nothing_matches(const Pattern& pattern, const TargetFiles& files,
   if (why.empty() && pattern.kind == ProbeKind::usdt && names_some && !files.files.empty())
     message +=
         "; the pattern usdt:" + files.files.front().object->path() + ":*:* lists what it has";
-  return Error{Code::not_found, message, "patterns"};
-}
-
-void add_once(const std::string& text, std::vector<std::string>& to) {
-  if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(text);
+  return Error{Code::not_found, message, kPatterns};
 }
 
 // If a bare name is armed in several files, which may be more than was meant.
@@ -338,7 +358,8 @@ Result<Resolution> Resolver::resolve_bare(const Pattern& pattern, const Target& 
   Pattern anywhere = pattern;
   anywhere.object = "*";
   auto found = resolve_files(anywhere, target, access, wanted);
-  if (!found && found.error().code == Code::not_found) return in_main;
+  if (!found && found.error().code == Code::not_found && found.error().field != kPatterns)
+    return in_main;
   if (found && !wanted.below) note_files(pattern, *found);
   return found;
 }
@@ -360,7 +381,8 @@ Result<Resolution> Resolver::resolve_files(const Pattern& pattern, const Target&
     if (auto within = count_.check(bounds_of(access)); !within) return within.error();
     for (const std::string& note : (*match)->notes) add_once(note, resolution.notes);
     for (const std::string& import : (*match)->imports) add_once(import, resolution.imports);
-    if (!(*match)->why_none.empty()) add_once((*match)->why_none, why_none);
+    if (!(*match)->why_none.empty())
+      add_once(why_none_in(file, (*match)->why_none, files->files.size() > 1), why_none);
     auto checked = check_bytes(file, (*match)->probes);
     const bool all_well = checked && checked->empty();
     if (!all_well && file.one_of_many && file.process && !is_as_seen(*file.object, *file.process))

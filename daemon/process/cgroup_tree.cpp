@@ -7,7 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <string_view>
 
+#include "daemon/base/nearest.h"
 #include "daemon/process/cgroups.h"
 
 namespace tracectl {
@@ -79,6 +82,22 @@ std::vector<pid_t> CgroupTree::processes_in(const std::string& path) const {
   return pids;
 }
 
+Error CgroupTree::no_unit(const std::string& unit) const {
+  std::set<std::string> units;
+  visit_directories(mount_, [&](const fs::path& directory) {
+    std::string name = directory.filename();
+    if (name.starts_with('_')) name.erase(0, 1);
+    if (name.find('.') != std::string::npos) units.insert(std::move(name));
+  });
+  const std::vector<std::string_view> names(units.begin(), units.end());
+  const std::string near = did_you_mean(unit, names);
+  return Error{Code::not_found,
+               "unit " + unit + " has no cgroup now" +
+                   (near.empty() ? ": start it first, or choose the place where it will be by --cgroup"
+                                 : near),
+               "target"};
+}
+
 Result<std::string> CgroupTree::of_unit(const std::string& unit) const {
   std::vector<std::string> nearest;
   auto depth = [](const std::string& path) { return std::ranges::count(path, '/'); };
@@ -89,12 +108,7 @@ Result<std::string> CgroupTree::of_unit(const std::string& unit) const {
     if (!nearest.empty() && depth(path) < depth(nearest.front())) nearest.clear();
     nearest.push_back(std::move(path));
   });
-  if (nearest.empty())
-    return Error{Code::not_found,
-                 "unit " + unit +
-                     " has no cgroup now: start it first, or choose the place where "
-                     "it will be by --cgroup",
-                 "target"};
+  if (nearest.empty()) return no_unit(unit);
   if (nearest.size() > 1)
     return Error{Code::invalid,
                  "there are several units " + unit + ", in " + nearest[0] + " and " + nearest[1] +

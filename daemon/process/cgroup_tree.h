@@ -36,6 +36,8 @@ class CgroupTree {
   Result<std::string> of_unit(const std::string& unit) const;
 
  private:
+  Error no_unit(const std::string& unit) const;  // with the name of one that it may stand for
+
   explicit CgroupTree(std::string mount) : mount_(std::move(mount)) {}
 
   std::string mount_;

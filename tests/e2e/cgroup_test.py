@@ -311,6 +311,13 @@ class Cgroups(CgroupTest, support.DaemonTest):
             self.assertEqual(listed.returncode, 6 if 'no' in words[1] else 2, listed)
             self.assertIn(said, listed.stderr)
 
+    def test_a_misspelt_unit_names_the_one_that_is_near(self):
+        self.make('tracectl-near.service')
+        listed = self.daemon.run('list', UPROBE, '-u', 'tracectl-naer')
+        self.assertEqual(listed.returncode, 6, listed)
+        self.assertIn('unit tracectl-naer.service has no cgroup now; did you mean "tracectl-near.service"?',
+                      listed.stderr)
+
     def test_of_several_units_of_a_name_the_nearest_is_meant(self):
         near = self.make('one.service')
         self.make('user.slice/one.service')

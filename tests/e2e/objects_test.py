@@ -110,6 +110,9 @@ class Objects(support.DaemonTest):
         done = self.daemon.run('count', 'wrok', '--', target('forker'), 'child', '3')
         self.assertEqual(done.returncode, NO_MATCH)
         self.assertIn('did you mean "work"', done.stderr)
+        done = self.daemon.run('count', 'strtouull', '--', target('forker'), 'child', '3')
+        self.assertEqual(done.returncode, NO_MATCH)
+        self.assertIn('libc.so.6: did you mean "strtoull"', done.stderr)
 
     def address_of(self, path, function):
         symbols = subprocess.run(['nm', path], capture_output=True, text=True, check=True).stdout
