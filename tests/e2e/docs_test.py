@@ -128,6 +128,19 @@ class Manual(unittest.TestCase):
             said = re.sub(r'(?m)^mandoc: \S+ ', '', done.stdout).splitlines()
             self.assertEqual((done.returncode != 0, said), (early, wanted), path.name)
 
+    def test_pages_are_short(self):
+        for path in sorted(MAN.iterdir()):
+            with self.subTest(page=path.name):
+                self.assertLessEqual(len(path.read_text().split()), 1500)
+
+    def test_examples_come_first(self):
+        """In the pages of the program and the daemon, of graphs and of what verbs have in common."""
+        for path in [MAN / 'tracectl.1', MAN / 'tracectl-graph.1', *MAN.glob('*.7'), *MAN.glob('tracectld*.8')]:
+            titles = sections(path.name)
+            if 'EXAMPLES' in titles:
+                before = titles[:titles.index('EXAMPLES')]
+                self.assertIn(before, [['NAME'], ['NAME', 'SYNOPSIS']], path.name)
+
     def test_every_verb_is_in_the_manual_and_no_other(self):
         self.assertEqual(set(verbs()), set(synopsis()))
 
@@ -249,6 +262,16 @@ class Manual(unittest.TestCase):
 
         members(schema)
         self.assertEqual(named - words, set())
+
+    def test_every_method_is_an_item_of_one_protocol_page_and_listed_in_the_main_one(self):
+        schema = json.loads((support.BUILD / 'protocol.schema.json').read_text())
+        methods = sorted(name.rsplit('.', 1)[0] for name in schema['$defs'] if name.endswith('.request'))
+        described = [method for name in protocol_pages()
+                     for method in re.findall(r'^\.It Li ([a-z]+\.[a-z]+|hello)$', (MAN / name).read_text(), re.M)]
+        self.assertEqual(sorted(described), methods)
+        listed = section(page('tracectl-protocol.7'), 'DESCRIPTION')
+        for method in methods:
+            self.assertRegex(listed, rf'(?<!\w){re.escape(method)}(?!\w)')
 
 
 @support.needs_root
