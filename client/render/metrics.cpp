@@ -46,7 +46,7 @@ class ReplyMembers {
     const bool is_gauge = std::find(kGauges.begin(), kGauges.end(), name) != kGauges.end();
     add(out_, fmt::format("tracectl_daemon_{}{}", name, is_gauge ? "" : "_total"),
         is_gauge ? "gauge" : "counter",
-        fmt::format("{} of the daemon: tracectl-protocol(7).", name), "", value);
+        fmt::format("{} of the daemon: tracectl-protocol-daemon(7).", name), "", value);
   }
   void operator()(std::string_view, int64_t) {}
   void operator()(std::string_view, const std::string&) {}
