@@ -76,7 +76,7 @@ class Refused(Error):
 @dataclasses.dataclass(frozen=True)
 class Event:
     """A hit of a probe, the end of a call, or a latency from one probe to another. Missing values are None. Members:
-    tracectl-protocol(7), NOTIFICATIONS."""
+    tracectl-protocol-events(7), NOTIFICATIONS."""
 
     ts: int        # ns since boot
     wall: str      # RFC 3339, UTC

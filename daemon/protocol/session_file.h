@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The text of a session that begins with the daemon: tracectld(8). Its settings have the form of
+// The text of a session that begins with the daemon: tracectld-sessions(8). Its settings have the form of
 // session.show.
 #pragma once
 
