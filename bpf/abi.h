@@ -308,10 +308,16 @@ struct tc_room {
 	__u32 used[TC_MAX_ACCOUNTS];
 };
 
+/* Ways in which processes end. */
+struct tc_ends {
+	__u64 signals;		/* bit SIGNAL - 1 */
+	__u64 statuses[4];	/* bit STATUS % 64 of word STATUS / 64 */
+};
+
 /* Messages of the programs to the engine besides events, in the ring `notices`. */
 enum tc_notice_kind {
 	TC_NOTICE_DUMP,		/* a hit asks for a dump of a session's flight recorder */
-	TC_NOTICE_CRASH,	/* a signal ended a process */
+	TC_NOTICE_END,		/* a process has ended in a way that is watched */
 	TC_NOTICE_EXEC,		/* a process in a followed cgroup executes a file */
 	TC_NOTICE_MAPPED,	/* the dynamic linker of a process has mapped libraries, or is about to */
 	TC_NOTICE_JOINED,	/* a process joins sets in `hearing` by a fork or an exec */
@@ -326,7 +332,7 @@ struct tc_notice {
 	/* For a dump, and for a process that is left out. */
 	__u32 session;		/* with the recorder; from which the process is left out */
 	__u32 asking_session;
-	/* For a crash. */
+	/* For an end. */
 	__u32 exit_code;	/* as wait(2) returns it */
 	__u32 own_pid;		/* in the process's own namespace */
 	__u32 initial_pid;	/* in the initial one */

@@ -7,7 +7,7 @@
 #include "bpf/kernel_types.bpf.h"
 
 /* What is done once, at the end of a process. */
-enum once_at_end { CRASH_REPORTED = 1, GOROUTINES_CLOSED = 2 };
+enum once_at_end { END_REPORTED = 1, GOROUTINES_CLOSED = 2 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

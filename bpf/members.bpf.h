@@ -149,11 +149,11 @@ int on_exit(__u64 *ctx)
 
 	if (!no_thread_is_left(task))
 		return 0;
-	if (is_crash(task)) {
+	if (is_watched_end(task)) {
 		/* The one that reports reads the membership, and deletes it then. */
-		if (!is_first_to(CRASH_REPORTED, task))
+		if (!is_first_to(END_REPORTED, task))
 			return 0;
-		report_crash(task);
+		report_end(task);
 	}
 	bpf_map_delete_elem(&members, &pid);
 	return 0;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* Messages to the engine besides events: a hit asks for a dump, a process has crashed, and others. */
+/* Messages to the engine besides events: a hit asks for a dump, a process has ended, and others. */
 #ifndef TRACECTL_NOTICES_BPF_H
 #define TRACECTL_NOTICES_BPF_H
-
-#include <asm/signal.h>
 
 #include "bpf/abi.h"
 #include "bpf/credentials.bpf.h"
@@ -13,7 +11,7 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/thread.bpf.h"
 
-__u32 watches_crashes;	/* user space wants notices of them */
+struct tc_ends watched_ends;	/* user space wants notices of them */
 
 /*
  * Room for a notice, or null. It is compared with null once, before another function is called: after that, Linux
@@ -60,12 +58,7 @@ __on_its_own int ask_for_dump(__u32 session, __u32 asking)
 	return 0;
 }
 
-/* Signals that leave a core (signal(7)), and SIGKILL, by which the kernel and others end processes that hang. */
-#define OF_CRASHES (1ULL << SIGQUIT | 1ULL << SIGILL | 1ULL << SIGTRAP | 1ULL << SIGABRT | \
-		    1ULL << SIGBUS | 1ULL << SIGFPE | 1ULL << SIGSEGV | 1ULL << SIGXCPU | \
-		    1ULL << SIGXFSZ | 1ULL << SIGSYS | 1ULL << SIGKILL)
-
-/* Its bits 0x7f are the signal, 0x80 is set if there is a core: include/linux/sched/signal.h. */
+/* Its bits 0x7f are the signal, 0x80 is set if there is a core; the next eight are the status: include/linux/sched/signal.h. */
 static __always_inline __u32 exit_code_of(struct task_struct *task)
 {
 	int of_group = BPF_CORE_READ(task, signal, group_exit_code);
@@ -73,11 +66,15 @@ static __always_inline __u32 exit_code_of(struct task_struct *task)
 	return of_group ? of_group : task->exit_code;
 }
 
-static __always_inline bool is_crash(struct task_struct *task)
+static __always_inline bool is_watched_end(struct task_struct *task)
 {
-	__u32 signal = exit_code_of(task) & 0x7f;
+	volatile struct tc_ends *watched = &watched_ends;
+	__u32 exit_code = exit_code_of(task);
+	__u32 signal = exit_code & 0x7f, status = exit_code >> 8 & 0xff;
 
-	return *(volatile __u32 *)&watches_crashes && signal < 64 && OF_CRASHES >> signal & 1;
+	if (signal)
+		return watched->signals >> ((signal - 1) & 63) & 1;
+	return watched->statuses[status / 64] >> (status & 63) & 1;
 }
 
 static __always_inline __u32 own_pid_of(struct task_struct *task)
@@ -167,7 +164,7 @@ static __always_inline void report_owner(struct tc_notice *notice, struct task_s
 	notice->is_hidden = !runs_as(cred, &notice->as) || !is_dumpable(task->mm);
 }
 
-static __always_inline void report_crash(struct task_struct *task)
+static __always_inline void report_end(struct task_struct *task)
 {
 	__u64 cgroup = bpf_get_current_cgroup_id();
 	struct tc_notice *notice = room_for_notice();
@@ -178,7 +175,7 @@ static __always_inline void report_crash(struct task_struct *task)
 
 	if (!notice)
 		return;
-	begin_notice(notice, TC_NOTICE_CRASH, task);
+	begin_notice(notice, TC_NOTICE_END, task);
 	notice->exit_code = exit_code_of(task);
 	notice->initial_pid = pid;
 	notice->own_pid = own_pid_of(task);

@@ -2,9 +2,12 @@
 #include "client/options/recorder_bound.h"
 
 #include <cctype>
+#include <charconv>
 
 #include "client/options/duration.h"
 #include "client/options/size.h"
+#include "daemon/base/signal_name.h"
+#include "daemon/model/process_end.h"
 
 namespace tracectl {
 namespace {
@@ -26,6 +29,33 @@ bool read_bound(const std::string& text, protocol::RecorderBoundPart& bound) {
   return false;
 }
 
+Status add_signal(const std::string& name, protocol::DumpOnPart& on) {
+  const auto signal = signal_named(name);
+  if (!signal) return Error{Code::invalid, "there is no signal " + name};
+  return on.signals.push_back(*signal), ok();
+}
+
+Status add_status(const std::string& text, protocol::DumpOnPart& on) {
+  int status = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), status);
+  const bool is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+  if (!is_number || status < 1 || status > WatchedEnds::kMostStatus)
+    return Error{Code::invalid, "an exit status from 1 to 255 is wanted, not " + text};
+  return on.exit_statuses.push_back(status), ok();
+}
+
+Status add_cause(const std::string& cause, protocol::DumpOnPart& on) {
+  const size_t colon = cause.find(':');
+  const std::string kind = cause.substr(0, colon);
+  const std::string what = colon == cause.npos ? "" : cause.substr(colon + 1);
+  if (cause == "crash") return on.crash = true, ok();
+  if (kind == "signal" && !what.empty()) return add_signal(what, on);
+  if (kind == "exit" && !what.empty()) return add_status(what, on);
+  if (kind == "failed" && !what.empty()) return on.failed_units.push_back(what), ok();
+  return Error{Code::invalid,
+               "crash, signal:SIGNAL, exit:STATUS or failed:UNIT is wanted, not " + cause};
+}
+
 }  // namespace
 
 Result<protocol::RecorderBoundPart> parse_recorder_bound(const std::string& text) {
@@ -45,15 +75,8 @@ std::string check_recorder_bound(const std::string& text) {
 
 Result<protocol::DumpOnPart> parse_dump_on(const std::vector<std::string>& causes) {
   protocol::DumpOnPart on;
-  constexpr std::string_view kFailed = "failed:";
-  for (const std::string& cause : causes) {
-    if (cause == "crash")
-      on.crash = true;
-    else if (cause.starts_with(kFailed) && cause.size() > kFailed.size())
-      on.failed_units.push_back(cause.substr(kFailed.size()));
-    else
-      return Error{Code::invalid, "crash or failed:UNIT is wanted, not " + cause};
-  }
+  for (const std::string& cause : causes)
+    if (auto added = add_cause(cause, on); !added) return added.error();
   return on;
 }
 

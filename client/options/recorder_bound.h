@@ -15,7 +15,7 @@ Result<protocol::RecorderBoundPart> parse_recorder_bound(const std::string& text
 // The error in the text, or an empty string.
 std::string check_recorder_bound(const std::string& text);
 
-// The causes of an automatic dump of a flight recorder: `crash`, `failed:UNIT`.
+// The causes of an automatic dump of a flight recorder: `crash`, `signal:SIGNAL`, `exit:STATUS`, `failed:UNIT`.
 Result<protocol::DumpOnPart> parse_dump_on(const std::vector<std::string>& causes);
 std::string check_dump_on(const std::string& cause);
 

@@ -9,6 +9,7 @@
 
 #include "client/options/size.h"
 #include "client/render/text.h"
+#include "daemon/base/signal_name.h"
 
 namespace tracectl {
 
@@ -24,11 +25,16 @@ namespace {
 std::string dump_on_text(const protocol::RecorderPart& recorder) {
   std::vector<std::string> causes;
   if (recorder.dump_on.crash) causes.emplace_back("a process crashes");
+  for (const int64_t signal : recorder.dump_on.signals)
+    causes.push_back("a process is ended by " + signal_name(static_cast<int>(signal)));
+  for (const int64_t status : recorder.dump_on.exit_statuses)
+    causes.push_back(fmt::format("a process exits with {}", status));
   for (const std::string& unit : recorder.dump_on.failed_units) causes.push_back(unit + " fails");
   if (causes.empty()) return "";
   std::string text = fmt::format("  dumped when {}", fmt::join(causes, " or "));
   if (recorder.dumps_left_out)
     text += ", " + plural(recorder.dumps_left_out, "dump") + " left out so shortly after another";
+  if (recorder.last_dump) text += "\n  last dump: " + *recorder.last_dump;
   return text + "\n";
 }
 

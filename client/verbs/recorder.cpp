@@ -30,6 +30,18 @@ class StartRecorder final : public Verb {
         .shows_default()
         .check(check_recorder_bound);
     grammar.flag("--on-crash", on_crash_, "dump it when a process that it traces crashes");
+    grammar
+        .option("--on-signal", on_signals_,
+                "dump it when this signal ends such a process: TERM, 9; repeatable")
+        .value_name("SIGNAL")
+        .one_at_a_time()
+        .check([](const std::string& signal) { return check_dump_on("signal:" + signal); });
+    grammar
+        .option("--on-exit", on_exits_,
+                "dump it when such a process exits with this status, 1 to 255; repeatable")
+        .value_name("STATUS")
+        .one_at_a_time()
+        .check([](const std::string& status) { return check_dump_on("exit:" + status); });
     grammar.flag("--on-failure", on_failure_, "dump it when one of the units of -u fails");
     grammar.flag("--saved", saved_, "it goes on when the daemon is restarted or upgraded");
     add_do(grammar, action_);
@@ -79,15 +91,21 @@ class StartRecorder final : public Verb {
     if (!bound) return bound.error();
     SessionCreate request{.name = name_, .budget = budget_, .saved = saved_};
     request.recorder = *bound;
-    std::vector<std::string> causes;
-    if (on_crash_) causes.push_back("crash");
-    if (on_failure_)
-      for (const std::string& unit : probes_.units) causes.push_back("failed:" + unit);
-    if (causes.empty()) return backend.call(request);
-    auto dump_on = parse_dump_on(causes);
+    if (causes().empty()) return backend.call(request);
+    auto dump_on = parse_dump_on(causes());
     if (!dump_on) return dump_on.error();
     request.dump_on = *dump_on;
     return backend.call(request);
+  }
+
+  std::vector<std::string> causes() const {
+    std::vector<std::string> all;
+    if (on_crash_) all.push_back("crash");
+    for (const std::string& signal : on_signals_) all.push_back("signal:" + signal);
+    for (const std::string& status : on_exits_) all.push_back("exit:" + status);
+    if (on_failure_)
+      for (const std::string& unit : probes_.units) all.push_back("failed:" + unit);
+    return all;
   }
 
   Result<CommitReply> begin(const CommonOptions& common, Backend& backend,
@@ -105,12 +123,12 @@ class StartRecorder final : public Verb {
   }
 
   std::string text_of(const SessionPart& session) const {
-    const bool dumps = on_crash_ || on_failure_;
-    return fmt::format("{}: {} and {} armed\n{}{}{}: take it; {}: end it\n", name_,
-                       plural(session.probes, "probe"), plural(session.sites, "site"),
-                       session.recorder ? recorder_text(*session.recorder) : "",
-                       dumps ? "each dump is in the daemon's directory, and in its log\n" : "",
-                       "tracectl dump " + name_ + " -o FILE", "tracectl session delete " + name_);
+    return fmt::format(
+        "{}: {} and {} armed\n{}{}{}: take it; {}: end it\n", name_,
+        plural(session.probes, "probe"), plural(session.sites, "site"),
+        session.recorder ? recorder_text(*session.recorder) : "",
+        !causes().empty() ? "each dump is in the daemon's directory, and in its log\n" : "",
+        "tracectl dump " + name_ + " -o FILE", "tracectl session delete " + name_);
   }
 
   ProbeOptions probes_;
@@ -121,6 +139,7 @@ class StartRecorder final : public Verb {
   std::string returns_ = "auto";
   std::string types_;
   std::optional<double> budget_;
+  std::vector<std::string> on_signals_, on_exits_;
   bool on_crash_ = false, on_failure_ = false, saved_ = false;
   bool partial_ = false, strict_ = false, yes_ = false;
 };

@@ -41,8 +41,9 @@ class NewSession final : public Verb {
             .check(check_recorder_bound);
     grammar
         .option("--dump-on", dump_on_,
-                "dump them to the daemon's directory when a process it traces crashes: crash; when "
-                "a unit of systemd's fails: failed:nginx")
+                "dump them to the daemon's directory when a process it traces crashes: crash; is "
+                "ended by a signal: signal:TERM; exits: exit:3; when a unit of systemd's fails: "
+                "failed:nginx")
         .value_name("WHAT")
         .needs(recorder)
         .check(check_dump_on);

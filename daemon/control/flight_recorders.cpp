@@ -35,6 +35,34 @@ std::string number_text(double number) {
   return text.str();
 }
 
+WatchedEnds ends_of(const DumpOnPart& on) {
+  WatchedEnds ends;
+  if (on.crash) ends.add_crashes();
+  for (const int64_t signal : on.signals) ends.add_signal(static_cast<int>(signal));
+  for (const int64_t status : on.exit_statuses) ends.add_status(static_cast<int>(status));
+  return ends;
+}
+
+bool are_within(const std::vector<int64_t>& numbers, int64_t most) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [&](int64_t number) { return number >= 1 && number <= most; });
+}
+
+Status check_dump_on(const DumpOnPart& on) {
+  if (on.failed_units.size() > DumpOnPart::kMostUnits)
+    return Error{Code::exhausted,
+                 "a recorder is dumped on failures of " + std::to_string(DumpOnPart::kMostUnits) +
+                     " units at most, not " + std::to_string(on.failed_units.size()),
+                 "dump_on.failed_units"};
+  if (!are_within(on.signals, WatchedEnds::kMostSignal))
+    return Error{Code::invalid, "signals are numbers from 1 to 64", "dump_on.signals"};
+  // So many processes end with 0 that their notices would crowd out others.
+  if (!are_within(on.exit_statuses, WatchedEnds::kMostStatus))
+    return Error{Code::invalid, "a dump is made at an exit with a status from 1 to 255",
+                 "dump_on.exit_statuses"};
+  return ok();
+}
+
 FlightRecorder::Bound bound_of(const RecorderBoundPart& part) {
   FlightRecorder::Bound bound{.bytes = part.bytes.value_or(RecorderBoundPart::kBytesOfTime)};
   if (part.seconds) bound.ns = static_cast<uint64_t>(*part.seconds * 1e9);
@@ -52,11 +80,8 @@ Status check_recorder(const SessionCreate& asked) {
         "only a session with a flight recorder has something to dump: say what the recorder "
         "holds, too",
         "dump_on"};
-  if (asked.dump_on && asked.dump_on->failed_units.size() > DumpOnPart::kMostUnits)
-    return Error{Code::exhausted,
-                 "a recorder is dumped on failures of " + std::to_string(DumpOnPart::kMostUnits) +
-                     " units at most, not " + std::to_string(asked.dump_on->failed_units.size()),
-                 "dump_on.failed_units"};
+  if (asked.dump_on)
+    if (auto checked = check_dump_on(*asked.dump_on); !checked) return checked;
   if (!bound) return ok();
   if (!bound->bytes && !bound->seconds)
     return Error{Code::invalid, "a recorder holds so many bytes or seconds: say how many",
@@ -136,13 +161,13 @@ void FlightRecorders::forget(const std::string& session) {
 }
 
 void FlightRecorders::watch_what_is_wanted() {
-  bool crashes = false;
+  WatchedEnds ends;
   std::set<std::string> units;
   for (const auto& [session, kept] : recorders_) {
-    crashes |= kept.dump_on.crash;
+    ends.add(ends_of(kept.dump_on));
     units.insert(kept.dump_on.failed_units.begin(), kept.dump_on.failed_units.end());
   }
-  engine_.notices().watch_crashes(crashes);
+  engine_.notices().watch_ends(ends);
   if (unasked_) unasked_->units.forget_all_but(units);
 }
 
@@ -158,6 +183,7 @@ std::optional<RecorderPart> FlightRecorders::part_of(const std::string& session)
   RecorderPart part{.bound = found->second.bound,
                     .dump_on = found->second.dump_on,
                     .dumps_left_out = found->second.left_out,
+                    .last_dump = found->second.last_dump,
                     .bytes = state.bytes,
                     .events = state.events,
                     .lost = state.lost,
@@ -294,11 +320,11 @@ void FlightRecorders::dump_triggered(const DumpAsked& asked) {
                " (" + asked.process + ") has triggered it");
 }
 
-void FlightRecorders::dump_crashed(const SeenCrash& seen) {
+void FlightRecorders::dump_ended(const SeenEnd& seen) {
   for (const std::string& session : seen.sessions) {
     const auto found = recorders_.find(session);
-    if (found != recorders_.end() && found->second.dump_on.crash)
-      dump_after_failure(session, text(CoreNaming::of_machine(), seen.crash));
+    if (found != recorders_.end() && ends_of(found->second.dump_on).has(seen.end))
+      dump_after_failure(session, text(CoreNaming::of_machine(), seen.end));
   }
 }
 
@@ -392,6 +418,8 @@ void FlightRecorders::report_end(const Dumping& dumping, const Dump::State& stat
   }
   ++counts_.written;
   dumping.place->remove_older();
+  if (const auto found = recorders_.find(dumping.session); found != recorders_.end())
+    found->second.last_dump = dumping.place->path();
   log_info("dump session={} events={} lost={} bytes={} file={} reason: {}{}", dumping.session,
            state.events, state.lost, state.bytes, dumping.place->path(), dumping.reason,
            dumping.note ? "; " + *dumping.note : "");

@@ -67,9 +67,9 @@ class FlightRecorders {
   // Dumps to files in the folder. Failures are logged and counted.
   void dump_all(const std::string& reason);
   void dump_triggered(const DumpAsked& asked);
-  // Dumps the sessions that have this failure in their dump_on. A session gets at most one such dump in
+  // Dumps the sessions that have this in their dump_on. A session gets at most one such dump in
   // kLeastBetweenNs, because a repeated failure would fill the disk.
-  void dump_crashed(const SeenCrash& seen);
+  void dump_ended(const SeenEnd& seen);
   void dump_failed(const UnitFailure& failure);
   // Logs the dumps to the folder that have ended, and begins those that waited for them. To be called now and
   // then until it returns false.
@@ -87,11 +87,12 @@ class FlightRecorders {
     protocol::DumpOnPart dump_on;
     uid_t user;
     std::shared_ptr<FlightRecorder> recorder;
-    uint64_t quota_bytes = 0;                 // counted against its user's quota, if there is one
-    std::optional<std::string> waiting = {};  // reason of a dump that waits for another one's end
-    uint64_t quiet_until_ns = 0;              // until then failures make no dump
-    uint64_t listen_at_ns = 0;                // triggers work again then; 0: they do now
-    uint64_t left_out = 0;                    // number of dumps not made
+    uint64_t quota_bytes = 0;                   // counted against its user's quota, if there is one
+    std::optional<std::string> waiting = {};    // reason of a dump that waits for another one's end
+    uint64_t quiet_until_ns = 0;                // until then failures make no dump
+    uint64_t listen_at_ns = 0;                  // triggers work again then; 0: they do now
+    uint64_t left_out = 0;                      // number of dumps not made
+    std::optional<std::string> last_dump = {};  // its file in the folder
   };
   // A dump before it is begun.
   struct Flushing {

@@ -101,7 +101,7 @@ void Upkeep::take_notices() {
     if (const auto* asked = std::get_if<DumpAsked>(&notice))
       commands_.flight_recorders().dump_triggered(*asked);
     else
-      commands_.flight_recorders().dump_crashed(std::get<SeenCrash>(notice));
+      commands_.flight_recorders().dump_ended(std::get<SeenEnd>(notice));
   follow();
   look_after_dumps();
   following_.set(engine_.following().next_ns());

@@ -41,8 +41,12 @@ void Notices::listen_for_dumps(uint32_t session) {
   __atomic_store_n(&sessions_[session].listens_for_dumps, 1u, __ATOMIC_SEQ_CST);
 }
 
-void Notices::watch_crashes(bool watch) {
-  __atomic_store_n(&skeleton_.bss->watches_crashes, watch ? 1u : 0u, __ATOMIC_SEQ_CST);
+void Notices::watch_ends(const WatchedEnds& ends) {
+  tc_ends& watched = skeleton_.bss->watched_ends;
+  static_assert(sizeof(watched.statuses) == sizeof(ends.statuses));
+  __atomic_store_n(&watched.signals, ends.signals, __ATOMIC_SEQ_CST);
+  for (size_t i = 0; i < ends.statuses.size(); ++i)
+    __atomic_store_n(&watched.statuses[i], ends.statuses[i], __ATOMIC_SEQ_CST);
 }
 
 // All offsets have the linker's number. Without a filter it would be armed in every process of the machine.

@@ -14,6 +14,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
 #include "daemon/kernel/ring.h"
+#include "daemon/model/process_end.h"
 
 struct tracer;
 
@@ -33,8 +34,8 @@ class Notices {
 
   // The session's next trigger asks for a dump. Later ones do not, until this is called again.
   void listen_for_dumps(uint32_t session);
-  // Notices report crashes of all processes.
-  void watch_crashes(bool watch);
+  // Notices report ends of this kind, of all processes.
+  void watch_ends(const WatchedEnds& ends);
 
   // Arms these offsets of a dynamic linker in this process only. Its hits send notices, as `linkers()[number]` says.
   // Closing the returned descriptors disarms them. Code::invalid if the process is not one.

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "daemon/process/signal_name.h"
+#include "daemon/base/signal_name.h"
 
 namespace tracectl {
 namespace {
@@ -25,27 +25,27 @@ std::string host_name() {
   return name.nodename;
 }
 
-std::string meaning_of(char specifier, const Crash& crash) {
+std::string meaning_of(char specifier, const ProcessEnd& end) {
   switch (specifier) {
     case '%': return "%";
     case 'h': return host_name();
-    case 'g': return std::to_string(crash.gid);
-    case 'p': return std::to_string(crash.own_pid);
-    case 'P': return std::to_string(crash.initial_pid);
-    case 'u': return std::to_string(crash.uid);
-    case 's': return std::to_string(crash.signal);
+    case 'g': return std::to_string(end.gid);
+    case 'p': return std::to_string(end.own_pid);
+    case 'P': return std::to_string(end.initial_pid);
+    case 'u': return std::to_string(end.uid);
+    case 's': return std::to_string(end.signal);
     default: return kNobodyKnows;
   }
 }
 
 // A `%` at the end is dropped, as the kernel does.
-std::string expanded(const std::string& pattern, const Crash& crash) {
+std::string expanded(const std::string& pattern, const ProcessEnd& end) {
   std::string name;
   for (size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] != '%')
       name += pattern[i];
     else if (++i < pattern.size())
-      name += meaning_of(pattern[i], crash);
+      name += meaning_of(pattern[i], end);
   }
   return name;
 }
@@ -57,10 +57,10 @@ std::string program_of(const std::string& pattern) {
   return pattern.substr(from, pattern.find_first_of(" \t", from) - from);
 }
 
-std::string handed_over_text(const std::string& program, const Crash& crash) {
+std::string handed_over_text(const std::string& program, const ProcessEnd& end) {
   std::string text = "its core was handed to " + program;
   if (program.ends_with("/systemd-coredump"))
-    text += ": coredumpctl info " + std::to_string(crash.pid);
+    text += ": coredumpctl info " + std::to_string(end.pid);
   return text;
 }
 
@@ -71,22 +71,23 @@ CoreNaming CoreNaming::of_machine() {
           first_line_of("/proc/sys/kernel/core_uses_pid") != "0"};
 }
 
-std::string core_text(const CoreNaming& naming, const Crash& crash) {
+std::string core_text(const CoreNaming& naming, const ProcessEnd& end) {
   const std::string& pattern = naming.pattern;
-  if (!crash.has_core) return "it left no core";
-  if (pattern.starts_with('|')) return handed_over_text(program_of(pattern), crash);
+  if (!end.has_core) return "it left no core";
+  if (pattern.starts_with('|')) return handed_over_text(program_of(pattern), end);
   if (pattern.starts_with('@')) return "its core was sent to the socket " + pattern.substr(1);
-  std::string name = expanded(pattern, crash);
+  std::string name = expanded(pattern, end);
   // fs/coredump.c, format_corename(): the PID is not appended if the pattern has a %p.
   if (naming.uses_pid && pattern.find("%p") == std::string::npos)
-    name += "." + std::to_string(crash.own_pid);
+    name += "." + std::to_string(end.own_pid);
   if (pattern.starts_with('/')) return "its core is " + name;
   return "its core is " + name + " in its working directory";
 }
 
-std::string text(const CoreNaming& naming, const Crash& crash) {
-  return "process " + std::to_string(crash.pid) + " (" + crash.name + ") was killed by " +
-         signal_name(crash.signal) + "; " + core_text(naming, crash);
+std::string text(const CoreNaming& naming, const ProcessEnd& end) {
+  const std::string process = "process " + std::to_string(end.pid) + " (" + end.name + ")";
+  if (!end.signal) return process + " has exited with status " + std::to_string(end.status);
+  return process + " was killed by " + signal_name(end.signal) + "; " + core_text(naming, end);
 }
 
 }  // namespace tracectl

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "daemon/model/crash.h"
+#include "daemon/model/process_end.h"
 
 namespace tracectl {
 
@@ -19,8 +19,8 @@ struct CoreNaming {
 
 // Part of a sentence: `its core is ...`, or that there is none. Parts of the name that are no
 // longer known, such as the time of the dump or which thread it was, are `*`.
-std::string core_text(const CoreNaming& naming, const Crash& crash);
-// "process 123 (nginx) was killed by SIGSEGV; its core is /cores/core.123"
-std::string text(const CoreNaming& naming, const Crash& crash);
+std::string core_text(const CoreNaming& naming, const ProcessEnd& end);
+// "process 123 (nginx) was killed by SIGSEGV; its core is /cores/core.123", "process 123 (nginx) has exited with status 3"
+std::string text(const CoreNaming& naming, const ProcessEnd& end);
 
 }  // namespace tracectl

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "daemon/process/signal_name.h"
+#include "daemon/base/signal_name.h"
 
 namespace tracectl {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "daemon/kernel/notices.h"
-#include "daemon/model/crash.h"
+#include "daemon/model/process_end.h"
 
 namespace tracectl {
 
@@ -20,14 +20,14 @@ struct DumpAsked {
   std::string process;
 };
 
-// The crash of a process that these sessions, which have flight recorders, have chosen by its number, its
+// The end of a process that these sessions, which have flight recorders, have chosen by its number, its
 // executable or its parent.
-struct SeenCrash {
-  Crash crash;
+struct SeenEnd {
+  ProcessEnd end;
   std::vector<std::string> sessions;
 };
 
-using Notice = std::variant<DumpAsked, SeenCrash>;
+using Notice = std::variant<DumpAsked, SeenEnd>;
 
 // Whether the process was in the set with this number, as in tc_hook.set_target.
 inline bool has_set(const tc_notice& notice, uint16_t set_target) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The notices that the BPF programs send besides events: a hit asks for a dump, a process has crashed.
+// The notices that the BPF programs send besides events: a hit asks for a dump, a process has ended.
 #include "daemon/sessions/session_notices.h"
 
 #include <algorithm>
@@ -23,7 +23,10 @@ std::string name_in(const tc_notice& notice) {
   return name;
 }
 
-Crash crash_of(const tc_notice& notice) {
+// Of an exit code as in wait(2).
+int status_in(uint32_t exit_code) { return static_cast<int>(exit_code >> 8 & 0xff); }
+
+ProcessEnd end_of(const tc_notice& notice) {
   return {.ts_ns = notice.ts_ns,
           .pid = static_cast<pid_t>(notice.pid),
           .own_pid = static_cast<pid_t>(notice.own_pid),
@@ -32,7 +35,8 @@ Crash crash_of(const tc_notice& notice) {
           .gid = notice.as.gid,
           .name = name_in(notice),
           .signal = static_cast<int>(notice.exit_code & kSignal),
-          .has_core = (notice.exit_code & kHasCore) != 0};
+          .has_core = (notice.exit_code & kHasCore) != 0,
+          .status = status_in(notice.exit_code)};
 }
 
 bool is_for(const SessionHook& held, const tc_notice& notice) {
@@ -85,7 +89,7 @@ std::vector<Notice> SessionNotices::take() {
 
 std::optional<Notice> SessionNotices::take(const tc_notice& notice) {
   switch (notice.kind) {
-    case TC_NOTICE_CRASH: return crash(notice);
+    case TC_NOTICE_END: return end(notice);
     case TC_NOTICE_DUMP: return asked_dump(notice);
     case TC_NOTICE_EXEC: awaiting_.note_exec(notice); break;
     case TC_NOTICE_MAPPED: awaiting_.note_mapped(notice); break;
@@ -95,8 +99,8 @@ std::optional<Notice> SessionNotices::take(const tc_notice& notice) {
   return std::nullopt;
 }
 
-std::optional<Notice> SessionNotices::crash(const tc_notice& notice) const {
-  SeenCrash seen{crash_of(notice), {}};
+std::optional<Notice> SessionNotices::end(const tc_notice& notice) const {
+  SeenEnd seen{end_of(notice), {}};
   for (const auto& [name, session] : std::as_const(sessions_))
     if (session.is_dumped && has_chosen(session, notice) && may_hear(session, notice))
       seen.sessions.push_back(name);

@@ -21,7 +21,7 @@ class SessionNotices {
 
   // Readable when there are notices. Borrowed.
   int fd() const { return notices_.fd(); }
-  // Returns the notices of sessions that still exist, and of crashed processes that sessions with dumps have chosen.
+  // Returns the notices of sessions that still exist, and of the ends of processes that sessions with dumps have chosen.
   // Those for Awaiting and SessionProofs are passed to them.
   std::vector<Notice> take();
 
@@ -29,11 +29,11 @@ class SessionNotices {
   // do not, until listen_for_dumps().
   void dump_at_triggers(const std::string& session);
   void listen_for_dumps(const std::string& session);
-  void watch_crashes(bool watch) { notices_.watch_crashes(watch); }
+  void watch_ends(const WatchedEnds& ends) { notices_.watch_ends(ends); }
 
  private:
   std::optional<Notice> take(const tc_notice& notice);
-  std::optional<Notice> crash(const tc_notice& notice) const;
+  std::optional<Notice> end(const tc_notice& notice) const;
   std::optional<Notice> asked_dump(const tc_notice& notice) const;
 
   Notices& notices_;

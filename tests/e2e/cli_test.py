@@ -52,7 +52,7 @@ class Usage(unittest.TestCase):
                 (['trace', 'u::f', '-p', 'x'], '--pid takes a number, not "x"', ' trace'),
                 (['hist', 'u::f'], '--of is required', ' hist'),
                 (['count', 'u::f', '-n', '-1'], '--rows', ' count'),
-                (['session', 'show'], 'NAME is required', ' session show')):
+                (['session', 'show'], 'SESSION is required', ' session show')):
             with self.subTest(words=words):
                 done = run(*words)
                 self.assertEqual(done.returncode, 2)

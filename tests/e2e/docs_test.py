@@ -92,7 +92,7 @@ def verbs():
     found = {}
     for verb in verbs_in_help(help_of(support.TRACECTL)):
         below = {'session': ['session'], 'recipe': ['recipe'],
-                 'stage': ['stage', 'NAME']}.get(verb, [verb])
+                 'stage': ['stage', 'SESSION']}.get(verb, [verb])
         inner = verbs_in_help(help_of(support.TRACECTL, *below))
         for last in inner or [None]:
             words = [*below, last] if last else below

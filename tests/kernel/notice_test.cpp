@@ -21,21 +21,26 @@ class Notices : public KernelTest {
     pollfd notices{engine->notices().fd(), POLLIN, 0};
     return ::poll(&notices, 1, 0) == 1;
   }
+  static WatchedEnds crashes() {
+    WatchedEnds ends;
+    ends.add_crashes();
+    return ends;
+  }
   // The crash of a process that is killed here.
-  SeenCrash crash_of(Program& program, int signal) {
+  SeenEnd crash_of(Program& program, int signal) {
     ::kill(program.pid(), signal);
     program.wait_for_end();
     const auto notices = engine->notices().take();
     if (notices.size() != 1)
       throw std::runtime_error(std::to_string(notices.size()) + " notices instead of one");
-    return std::get<SeenCrash>(notices.front());
+    return std::get<SeenEnd>(notices.front());
   }
   // Watches for crashes of processes for which `function` is set, in a session with a recorder.
   void watch(const Target& target, const std::string& function = "uprobe:hot:hot_push") {
     create("s");
     engine->notices().dump_at_triggers("s");
     set("s", function, target, "count by pid");
-    engine->notices().watch_crashes(true);
+    engine->notices().watch_ends(crashes());
   }
 };
 
@@ -103,15 +108,15 @@ TEST_F(Notices, OfARecorderCannotBeSwitchedOff) {
 TEST_F(Notices, OfCrashesNameWhoCrashedAndHow) {
   Program program("hot", {});
   watch(process(program.pid()));
-  const SeenCrash seen = crash_of(program, SIGSEGV);
+  const SeenEnd seen = crash_of(program, SIGSEGV);
   EXPECT_EQ(seen.sessions, std::vector<std::string>{"s"});
-  EXPECT_EQ(seen.crash.pid, program.pid());
-  EXPECT_EQ(seen.crash.own_pid, program.pid());
-  EXPECT_EQ(seen.crash.initial_pid, program.pid());
-  EXPECT_EQ(seen.crash.name, "hot");
-  EXPECT_EQ(seen.crash.signal, SIGSEGV);
-  EXPECT_EQ(seen.crash.uid, ::geteuid());
-  EXPECT_EQ(seen.crash.gid, ::getegid());
+  EXPECT_EQ(seen.end.pid, program.pid());
+  EXPECT_EQ(seen.end.own_pid, program.pid());
+  EXPECT_EQ(seen.end.initial_pid, program.pid());
+  EXPECT_EQ(seen.end.name, "hot");
+  EXPECT_EQ(seen.end.signal, SIGSEGV);
+  EXPECT_EQ(seen.end.uid, ::geteuid());
+  EXPECT_EQ(seen.end.gid, ::getegid());
 }
 
 TEST_F(Notices, OfCrashesAreOfNoInterestToSessionsWithoutARecorder) {
@@ -131,7 +136,7 @@ TEST_F(Notices, HaveNamesThatBeginNoLine) {
                              std::filesystem::copy_options::overwrite_existing);
   Program program(name, {});
   watch(process(program.pid()), "uprobe::hot_push");
-  EXPECT_EQ(crash_of(program, SIGSEGV).crash.name, "a?b?c");
+  EXPECT_EQ(crash_of(program, SIGSEGV).end.name, "a?b?c");
   std::filesystem::remove(name);
 }
 
@@ -140,7 +145,7 @@ TEST_F(Notices, OfCrashesComeForThoseChosenByTheirFile) {
   target.executables = {target_path("hot")};
   watch(target);
   Program program("hot", {});
-  EXPECT_EQ(crash_of(program, SIGKILL).crash.pid, program.pid());
+  EXPECT_EQ(crash_of(program, SIGKILL).end.pid, program.pid());
 }
 
 TEST_F(Notices, OfCrashesComeForChildren) {
@@ -155,7 +160,7 @@ TEST_F(Notices, OfCrashesComeForChildren) {
   parent.finish();
   const auto notices = engine->notices().take();
   ASSERT_EQ(notices.size(), 1u);
-  EXPECT_EQ(std::get<SeenCrash>(notices.front()).crash.pid, child);
+  EXPECT_EQ(std::get<SeenEnd>(notices.front()).end.pid, child);
 }
 
 TEST_F(Notices, OfCrashesOfAllThreadsAreOne) {
@@ -163,7 +168,7 @@ TEST_F(Notices, OfCrashesOfAllThreadsAreOne) {
   watch(process(program.pid()), "uprobe::f0001");
   program.send("go");
   until([&] { return sum(read("s")) > 1000; });
-  EXPECT_EQ(crash_of(program, SIGABRT).crash.pid, program.pid());
+  EXPECT_EQ(crash_of(program, SIGABRT).end.pid, program.pid());
 }
 
 // The last two threads can both find that no other is left.
@@ -174,17 +179,41 @@ TEST_F(Notices, OfCrashesAreOneEvenIfTheLastThreadsEndAtTheSameTime) {
   for (int i = 0; i < 500; ++i) {
     Program program("counters", {"8", "0"});
     program.send("go");
-    EXPECT_EQ(crash_of(program, SIGKILL).crash.pid, program.pid());
+    EXPECT_EQ(crash_of(program, SIGKILL).end.pid, program.pid());
   }
 }
 
-TEST_F(Notices, DoNotComeOfOtherEndsNorOfOtherProcesses) {
-  Program other("hot", {}), ends_well("hot", {}), told_to("hot", {});
-  Target both = process(ends_well.pid());
-  both.pids.push_back(told_to.pid());
+TEST_F(Notices, OfEndsComeByTheirSignalAndByTheirStatus) {
+  Program by_signal("hot", {}), by_status("hot", {});
+  Target both = process(by_signal.pid());
+  both.pids.push_back(by_status.pid());
   watch(both);
+  WatchedEnds ends;
+  ends.add_signal(SIGRTMAX);
+  ends.add_status(130);
+  engine->notices().watch_ends(ends);
+  const SeenEnd seen = crash_of(by_signal, SIGRTMAX);
+  EXPECT_EQ(seen.end.signal, SIGRTMAX);
+  EXPECT_FALSE(seen.end.has_core);
+  by_status.send("exit 130");
+  by_status.wait_for_end();
+  const auto notices = engine->notices().take();
+  ASSERT_EQ(notices.size(), 1u);
+  const ProcessEnd& end = std::get<SeenEnd>(notices.front()).end;
+  EXPECT_EQ(end.pid, by_status.pid());
+  EXPECT_EQ(end.signal, 0);
+  EXPECT_EQ(end.status, 130);
+}
+
+TEST_F(Notices, DoNotComeOfOtherEndsNorOfOtherProcesses) {
+  Program other("hot", {}), ends_well("hot", {}), fails("hot", {}), told_to("hot", {});
+  Target chosen = process(ends_well.pid());
+  for (const Program* one : {&fails, &told_to}) chosen.pids.push_back(one->pid());
+  watch(chosen);
   ends_well.end_input();
   ends_well.wait_for_end();
+  fails.send("exit 3");
+  fails.wait_for_end();
   ::kill(told_to.pid(), SIGTERM);
   told_to.wait_for_end();
   ::kill(other.pid(), SIGSEGV);
@@ -197,12 +226,12 @@ TEST_F(Notices, DoNotComeOfCrashesWhereNobodyWatches) {
   Target both = process(one.pid());
   both.pids.push_back(another.pid());
   watch(both);
-  engine->notices().watch_crashes(false);
+  engine->notices().watch_ends({});
   ::kill(one.pid(), SIGSEGV);
   one.wait_for_end();
   EXPECT_FALSE(is_readable());
-  engine->notices().watch_crashes(true);
-  EXPECT_EQ(crash_of(another, SIGSEGV).crash.pid, another.pid());
+  engine->notices().watch_ends(crashes());
+  EXPECT_EQ(crash_of(another, SIGSEGV).end.pid, another.pid());
 }
 
 }  // namespace

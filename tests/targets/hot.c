@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // For each line `FUNCTION TIMES`, calls hot_nop5 or hot_push that often, as fast as possible, and answers
-// with `done` and {"calls":..., "ns":...}. arg0 is the number of the call, from 0.
+// with `done` and {"calls":..., "ns":...}. arg0 is the number of the call, from 0. `exit STATUS` ends it.
 //
 // Expect: hot_nop5 begins with a 5-byte nop (cost `fast`), which is also the probe hot:fast;
 // hot_push begins with `push` (`normal`), and has the probe hot:normal, on a 1-byte nop.
@@ -43,6 +43,7 @@ int main(void) {
   char name[64];
   unsigned long long times;
   while (scanf("%63s %llu", name, &times) == 2) {
+    if (strcmp(name, "exit") == 0) return (int)times;
     void (*const function)(uint64_t, int32_t, uint64_t) =
         strcmp(name, "hot_nop5") == 0 ? hot_nop5 : hot_push;
     calls = 0;

@@ -8,15 +8,15 @@ using namespace tracectl;
 
 namespace {
 
-const Crash kCrash{.ts_ns = 1,
-                   .pid = 70,
-                   .own_pid = 7,
-                   .initial_pid = 700,
-                   .uid = 1000,
-                   .gid = 100,
-                   .name = "prog",
-                   .signal = 11,
-                   .has_core = true};
+const ProcessEnd kCrash{.ts_ns = 1,
+                        .pid = 70,
+                        .own_pid = 7,
+                        .initial_pid = 700,
+                        .uid = 1000,
+                        .gid = 100,
+                        .name = "prog",
+                        .signal = 11,
+                        .has_core = true};
 
 std::string place(const std::string& pattern, bool uses_pid = false) {
   return core_text({pattern, uses_pid}, kCrash);
@@ -65,16 +65,22 @@ TEST(CoreFile, IsSentToASocket) {
 }
 
 TEST(CoreFile, IsMissing) {
-  Crash crash = kCrash;
-  crash.has_core = false;
-  EXPECT_EQ(core_text({"|/bin/x", true}, crash), "it left no core");
+  ProcessEnd end = kCrash;
+  end.has_core = false;
+  EXPECT_EQ(core_text({"|/bin/x", true}, end), "it left no core");
 }
 
 TEST(CoreFile, IsNamedWithWhoHasLeftIt) {
   EXPECT_EQ(text({"core", true}, kCrash),
             "process 70 (prog) was killed by SIGSEGV; its core is core.7 in its working directory");
-  Crash crash = kCrash;
-  crash.signal = 63;
-  EXPECT_EQ(text({"/c", false}, crash),
-            "process 70 (prog) was killed by signal 63; its core is /c");
+  ProcessEnd end = kCrash;
+  end.signal = 63;
+  EXPECT_EQ(text({"/c", false}, end), "process 70 (prog) was killed by signal 63; its core is /c");
+}
+
+TEST(CoreFile, IsNotSpokenOfWhereAProcessHasExited) {
+  ProcessEnd end = kCrash;
+  end.signal = 0;
+  end.status = 3;
+  EXPECT_EQ(text({"core", true}, end), "process 70 (prog) has exited with status 3");
 }
