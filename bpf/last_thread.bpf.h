@@ -25,7 +25,7 @@ static __always_inline bool no_thread_is_left(struct task_struct *task)
 	return BPF_CORE_READ(task, signal, live.counter) == 0;
 }
 
-/* Of two threads that make the mark at the same time one gets none, and finds that of the other then. */
+/* Of two threads that make the mark at the same time one fails, and then finds the mark of the other. */
 static __always_inline __u32 *marks_at_end(struct task_struct *process)
 {
 	__u32 *made = bpf_task_storage_get(&done_at_end, process, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -33,7 +33,10 @@ static __always_inline __u32 *marks_at_end(struct task_struct *process)
 	return made ? made : bpf_task_storage_get(&done_at_end, process, 0, 0);
 }
 
-/* True in one of the threads that see that none is left. Without memory for the mark: in all of them. */
+/*
+ * True in one of the threads that see that none is left. Without memory for the mark, or if this CPU is at work on one:
+ * in all of them.
+ */
 static __always_inline bool is_first_to(enum once_at_end what, struct task_struct *task)
 {
 	__u32 *done = marks_at_end(task->group_leader);

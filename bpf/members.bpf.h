@@ -150,7 +150,7 @@ int on_exit(__u64 *ctx)
 	if (!no_thread_is_left(task))
 		return 0;
 	if (is_watched_end(task)) {
-		/* The one that reports reads the membership, and deletes it then. */
+		/* Only the thread that reports may delete the membership, because it reads it first. */
 		if (!is_first_to(END_REPORTED, task))
 			return 0;
 		report_end(task);

@@ -164,15 +164,24 @@ static __always_inline void report_owner(struct tc_notice *notice, struct task_s
 	notice->is_hidden = !runs_as(cred, &notice->as) || !is_dumpable(task->mm);
 }
 
+/* Any process of the machine can exit with a status that is watched, as often as it likes. */
+static __always_inline bool is_kept_for_others(__u32 exit_code)
+{
+	return !(exit_code & 0x7f) && bpf_ringbuf_query(&notices, BPF_RB_AVAIL_DATA) > TC_NOTICES_BYTES / 2;
+}
+
 static __always_inline void report_end(struct task_struct *task)
 {
 	__u64 cgroup = bpf_get_current_cgroup_id();
-	struct tc_notice *notice = room_for_notice();
+	struct tc_notice *notice;
 	__u32 pid = task->tgid;
 	struct tc_member *member;
 	struct tc_sets *sets;
 	__u32 i;
 
+	if (is_kept_for_others(exit_code_of(task)))
+		return;
+	notice = room_for_notice();
 	if (!notice)
 		return;
 	begin_notice(notice, TC_NOTICE_END, task);

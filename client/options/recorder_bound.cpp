@@ -32,7 +32,8 @@ bool read_bound(const std::string& text, protocol::RecorderBoundPart& bound) {
 Status add_signal(const std::string& name, protocol::DumpOnPart& on) {
   const auto signal = signal_named(name);
   if (!signal) return Error{Code::invalid, "there is no signal " + name};
-  return on.signals.push_back(*signal), ok();
+  if (!on.signals) on.signals.emplace();
+  return on.signals->push_back(*signal), ok();
 }
 
 Status add_status(const std::string& text, protocol::DumpOnPart& on) {
@@ -41,7 +42,8 @@ Status add_status(const std::string& text, protocol::DumpOnPart& on) {
   const bool is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
   if (!is_number || status < 1 || status > WatchedEnds::kMostStatus)
     return Error{Code::invalid, "an exit status from 1 to 255 is wanted, not " + text};
-  return on.exit_statuses.push_back(status), ok();
+  if (!on.exit_statuses) on.exit_statuses.emplace();
+  return on.exit_statuses->push_back(status), ok();
 }
 
 Status add_cause(const std::string& cause, protocol::DumpOnPart& on) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,20 +23,27 @@ std::string recorder_bound_text(const protocol::RecorderBoundPart& bound) {
 
 namespace {
 
+std::vector<int64_t> numbers_of(const std::optional<std::vector<int64_t>>& numbers) {
+  return numbers.value_or(std::vector<int64_t>{});
+}
+
 std::string dump_on_text(const protocol::RecorderPart& recorder) {
   std::vector<std::string> causes;
   if (recorder.dump_on.crash) causes.emplace_back("a process crashes");
-  for (const int64_t signal : recorder.dump_on.signals)
+  for (const int64_t signal : numbers_of(recorder.dump_on.signals))
     causes.push_back("a process is ended by " + signal_name(static_cast<int>(signal)));
-  for (const int64_t status : recorder.dump_on.exit_statuses)
+  for (const int64_t status : numbers_of(recorder.dump_on.exit_statuses))
     causes.push_back(fmt::format("a process exits with {}", status));
   for (const std::string& unit : recorder.dump_on.failed_units) causes.push_back(unit + " fails");
   if (causes.empty()) return "";
   std::string text = fmt::format("  dumped when {}", fmt::join(causes, " or "));
   if (recorder.dumps_left_out)
     text += ", " + plural(recorder.dumps_left_out, "dump") + " left out so shortly after another";
-  if (recorder.last_dump) text += "\n  last dump: " + *recorder.last_dump;
   return text + "\n";
+}
+
+std::string last_dump_text(const protocol::RecorderPart& recorder) {
+  return recorder.last_dump ? "  last dump: " + *recorder.last_dump + "\n" : "";
 }
 
 }  // namespace
@@ -46,7 +54,7 @@ std::string recorder_text(const protocol::RecorderPart& recorder) {
                      recorder_bound_text(recorder.bound), plural(recorder.events, "event"),
                      static_cast<double>(span_ns) / 1e9, size_text(recorder.bytes), recorder.lost,
                      recorder.overwritten) +
-         dump_on_text(recorder);
+         dump_on_text(recorder) + last_dump_text(recorder);
 }
 
 }  // namespace tracectl

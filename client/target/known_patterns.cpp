@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -26,6 +25,7 @@ using Names = std::set<std::string>;
 
 constexpr std::array<std::string_view, 3> kKinds{"uprobe:", "u:", "usdt:"};
 constexpr size_t kMostSymbols = 1'000'000;
+constexpr size_t kMostNames = 50'000;
 
 // A pattern up to the cursor: `before` is KIND: and OBJECT: as typed, `rest` what follows.
 struct Typed {
@@ -62,29 +62,26 @@ Typed split(const std::string& typed) {
 // ---- what files have ----
 
 std::optional<ElfImage> open(const std::string& path) {
+  if (!is_elf_file(path)) return std::nullopt;
   Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (!fd || !is_elf_file(path)) return std::nullopt;
+  if (!fd) return std::nullopt;
   auto image = ElfImage::open(std::move(fd), path);
   return image ? std::optional(std::move(*image)) : std::nullopt;
 }
 
-// Names that a shell takes as one word without quotes.
-bool is_plain(std::string_view name) {
-  return std::ranges::all_of(name, [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == ':' || c == '.' || c == '~';
-  });
+// A mangled name has its parts as they are, so that few names have to be demangled; all but std, which is St.
+std::string first_part(const std::string& name) {
+  const std::string part = name.substr(0, name.find(':'));
+  return part == "std" ? "St" : part;
 }
 
-// A mangled name has its parts as they are, so that few names have to be demangled.
-std::string first_part(const std::string& name) { return name.substr(0, name.find(':')); }
-
 void add_function(const std::string& symbol, const std::string& begin, Names& to) {
-  if (symbol.starts_with(begin) && is_plain(symbol)) to.insert(symbol);
+  if (to.size() >= kMostNames) return;
+  if (symbol.starts_with(begin)) to.insert(symbol);
   if (!symbol.starts_with("_Z") && !symbol.starts_with("_R")) return;
   if (symbol.find(first_part(begin)) == symbol.npos) return;
   const auto name = demangle_name(symbol);
-  if (name && name->starts_with(begin) && name->find("::") != name->npos && is_plain(*name))
-    to.insert(*name);
+  if (name && name->starts_with(begin) && name->find("::") != name->npos) to.insert(*name);
 }
 
 Names functions_of(const ElfImage& image, const std::string& begin) {

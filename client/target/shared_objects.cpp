@@ -25,8 +25,10 @@ constexpr int kMostLevels = 3;  // below the directory's own: java has lib/serve
 
 // By the first bytes of the file header (elf(5)). Programs that can be loaded anywhere have the type of shared objects.
 bool is_elf_file(const std::string& path) {
-  const Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat status {};
+  // To open a device can be to start it.
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   Elf64_Ehdr header{};
   if (::pread(fd.get(), &header, sizeof header, 0) != ssize_t{sizeof header}) return false;

@@ -29,12 +29,13 @@ const CLI::App* find_verb(const CLI::App& app, const std::string& name) {
   return found == verbs.end() ? nullptr : *found;
 }
 
-// Reads words as CLI11 does, but for errors: those of a line that is not complete yet.
+// Like CLI11, but without errors, because the line is not complete yet.
 class WordReader {
  public:
   explicit WordReader(const CLI::App& app) : verb_(&app) {}
 
   void take(const std::string& word) {
+    if (option_ && word == "=") return;  // bash makes three words of --OPTION=VALUE
     if (option_)
       values_[name_of(*option_)] = word, option_ = nullptr;
     else if (word.size() > 1 && word.front() == '-')
@@ -64,11 +65,18 @@ class WordReader {
   void take_option(const std::string& word) {
     const size_t equals = word.find('=');
     const CLI::Option* option = find_option(word.substr(0, equals));
+    if (!option && word.size() > 2 && word[1] != '-') return take_short(word);
     if (!option || !takes_value(*option)) return;
     if (equals == word.npos)
       option_ = option;
     else
       values_[name_of(*option)] = word.substr(equals + 1);
+  }
+
+  // -p4711
+  void take_short(const std::string& word) {
+    const CLI::Option* option = find_option(word.substr(0, 2));
+    if (option && takes_value(*option)) values_[name_of(*option)] = word.substr(2);
   }
 
   const CLI::Option* find_option(const std::string& name) const {

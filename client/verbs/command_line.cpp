@@ -68,7 +68,8 @@ int complete(const CommandLineReader& reader, const std::vector<std::string>& wo
   const std::string& number = words[1];
   size_t cursor = 0;
   const auto read = std::from_chars(number.data(), number.data() + number.size(), cursor);
-  if (read.ec != std::errc{}) return kUsage;
+  const bool is_number = read.ec == std::errc{} && read.ptr == number.data() + number.size();
+  if (!is_number || cursor > words.size() - 3) return kUsage;
   reader.print_completions(cursor, {words.begin() + 3, words.end()});
   return kDone;
 }

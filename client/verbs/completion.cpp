@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/verbs/completion.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,8 +31,11 @@ namespace fs = std::filesystem;
 using Candidates = std::vector<std::pair<std::string, std::string>>;  // with their descriptions
 using Values = std::map<std::string, std::string>;                    // by options
 
+constexpr unsigned kLongestSeconds = 2;  // then the shell goes on without an answer
+
 // The command line around the word that is completed.
 struct Line {
+  std::string before;  // of the word: --OPTION=
   std::string typed;
   Values values;
   std::vector<std::string> command;  // after --
@@ -38,10 +46,8 @@ struct Line {
   }
 };
 
-std::string executable_of(const std::string& pid) {
-  std::error_code error;
-  return fs::read_symlink("/proc/" + pid + "/exe", error).string();
-}
+// Opens what the process runs, whatever its path leads to here.
+std::string executable_of(const std::string& pid) { return "/proc/" + pid + "/exe"; }
 
 // The program that is traced, as far as the line tells.
 std::string program_of(const Line& line) {
@@ -104,9 +110,10 @@ Candidates processes(const Line&) {
 
 Candidates running_programs(const Line&) {
   std::set<std::string> paths;
-  for (const pid_t pid : all_processes())
-    if (std::string path = executable_of(std::to_string(pid)); !path.empty())
-      paths.insert(std::move(path));
+  for (const pid_t pid : all_processes()) {
+    std::error_code error;
+    paths.insert(fs::read_symlink(executable_of(std::to_string(pid)), error).string());
+  }
   Candidates all;
   for (const std::string& path : paths) all.emplace_back(path, "runs now");
   return all;
@@ -139,20 +146,38 @@ const Source* source_of(const std::string& value) {
 
 // ---- output ----
 
-void print_candidates(const Candidates& candidates, const std::string& typed) {
+// Whether a shell takes it as one word, and as itself. Names of files, of their symbols and of processes can be anything,
+// and bash puts words into the command line as they are.
+bool is_plain(const std::string& word) {
+  constexpr std::string_view kOthers = "_:.,/+-@%=~";
+  return !word.empty() && std::ranges::all_of(word, [&](unsigned char c) {
+    return std::isalnum(c) || kOthers.find(static_cast<char>(c)) != kOthers.npos;
+  });
+}
+
+std::string without_control(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return std::iscntrl(c); }, '?');
+  return text;
+}
+
+void print_candidates(const Candidates& candidates, const Line& line) {
   for (const auto& [word, description] : candidates)
-    if (word.starts_with(typed))
-      std::printf("%s%s%s\n", word.c_str(), description.empty() ? "" : "\t", description.c_str());
+    if (word.starts_with(line.typed) && is_plain(word))
+      std::puts(
+          (line.before + word + (description.empty() ? "" : "\t") + without_control(description))
+              .c_str());
 }
 
 void print_awaited(const Awaited& awaited, const Line& line) {
   if (awaited.option.empty() && line.typed.starts_with('-'))
-    return print_candidates(awaited.options, line.typed);
-  if (const Source* source = source_of(awaited.value)) {
-    if (*source->by_shell) std::puts(source->by_shell);
-    if (source->of) print_candidates(source->of(line), line.typed);
+    return print_candidates(awaited.options, line);
+  const bool is_here = line.value_of("--host").empty();
+  if (const Source* source = source_of(awaited.value); source && is_here) {
+    if (*source->by_shell && line.before.empty()) std::puts(source->by_shell);
+    if (source->of) print_candidates(source->of(line), line);
   }
-  print_candidates(awaited.verbs, line.typed);
+  print_candidates(awaited.verbs, line);
 }
 
 // A shell hands words over with the quote with which they begin.
@@ -164,14 +189,23 @@ std::string without_quote(std::string word) {
 }  // namespace
 
 void print_completions(const CLI::App& app, size_t cursor, std::span<const std::string> words) {
+  ::alarm(kLongestSeconds);
   const auto dashes = std::ranges::find(words, "--");
   const auto at_dashes = static_cast<size_t>(dashes - words.begin());
   if (cursor > at_dashes) return (void)std::puts(cursor == at_dashes + 1 ? ":commands" : ":files");
-  Line line{.typed = cursor < words.size() ? without_quote(words[cursor]) : "",
+  Line line{.before = "",
+            .typed = cursor < words.size() ? without_quote(words[cursor]) : "",
             .values = values_in(app, words.first(at_dashes)),
             .command = {}};
   if (at_dashes < words.size()) line.command.assign(dashes + 1, words.end());
-  print_awaited(awaited_after(app, words.first(std::min(cursor, words.size()))), line);
+  std::vector<std::string> before(words.begin(), words.begin() + static_cast<ptrdiff_t>(cursor));
+  if (const size_t equals = line.typed.find('=');
+      line.typed.starts_with("--") && equals != line.typed.npos) {
+    before.push_back(line.typed.substr(0, equals));
+    line.before = line.typed.substr(0, equals + 1);
+    line.typed.erase(0, equals + 1);
+  }
+  print_awaited(awaited_after(app, before), line);
 }
 
 }  // namespace tracectl

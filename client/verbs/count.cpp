@@ -169,9 +169,11 @@ class MeasureLatency final : public CountingVerb {
  public:
   void add_options(Grammar& grammar) override {
     grammar.option("--from", trace_.latency.from, "the pattern at which the time begins")
+        .value_name("PATTERN")
         .required()
         .rewritten(with_whole_object);
     grammar.option("--to", trace_.probes.patterns, "the pattern at which it ends")
+        .value_name("PATTERN")
         .required()
         .expects(1, 1)
         .rewritten(with_whole_object);

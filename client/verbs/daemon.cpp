@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // The daemon itself, and its protocol.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string>
+#include <vector>
+
 #include "client/connection/ask.h"
 #include "client/render/metrics.h"
 #include "client/render/text.h"
 #include "client/verbs/all.h"
+#include "client/verbs/json_documents.h"
 #include "daemon/protocol/schema.h"
 
 namespace tracectl {
@@ -47,9 +53,23 @@ class RunDoctor final : public Verb {
   }
 };
 
+// Of the protocol, or of what one verb prints.
 class PrintSchema final : public Verb {
  public:
-  int run(const CommonOptions&) override { return print(schema_text()), kDone; }
+  void add_options(Grammar& grammar) override {
+    grammar.option("VERB", words_, "what this verb prints with --json, as in schema session new");
+  }
+  int run(const CommonOptions&) override {
+    if (words_.empty()) return print(schema_text(schema())), kDone;
+    const std::string verb = fmt::to_string(fmt::join(words_, " "));
+    const auto names = json_documents_of(verb);
+    if (!names) return fail(Error{Code::invalid, "there is no verb \"" + verb + '"'}), kUsage;
+    if (names->empty()) return fail(Error{Code::unsupported, verb + " prints no JSON"}), kUsage;
+    return print(schema_text(schema_of(*names))), kDone;
+  }
+
+ private:
+  std::vector<std::string> words_;
 };
 
 }  // namespace
@@ -59,7 +79,8 @@ void add_daemon(Grammar grammar) {
   grammar.verb<ShowStats>("stats", "the daemon's own counters");
   grammar.verb<ShowMetrics>("metrics", "the same in the text format of Prometheus");
   grammar.verb<RunDoctor>("doctor", "try what this kernel can do, and say what that means");
-  grammar.verb<PrintSchema>("schema", "the JSON Schema of the protocol and of every --json");
+  grammar.verb<PrintSchema>(
+      "schema", "the JSON Schema of the protocol, or of what a verb prints with --json");
 }
 
 }  // namespace tracectl

@@ -38,14 +38,17 @@ std::string number_text(double number) {
 WatchedEnds ends_of(const DumpOnPart& on) {
   WatchedEnds ends;
   if (on.crash) ends.add_crashes();
-  for (const int64_t signal : on.signals) ends.add_signal(static_cast<int>(signal));
-  for (const int64_t status : on.exit_statuses) ends.add_status(static_cast<int>(status));
+  for (const int64_t signal : on.signals.value_or(std::vector<int64_t>{}))
+    ends.add_signal(static_cast<int>(signal));
+  for (const int64_t status : on.exit_statuses.value_or(std::vector<int64_t>{}))
+    ends.add_status(static_cast<int>(status));
   return ends;
 }
 
-bool are_within(const std::vector<int64_t>& numbers, int64_t most) {
-  return std::all_of(numbers.begin(), numbers.end(),
-                     [&](int64_t number) { return number >= 1 && number <= most; });
+bool are_within(const std::optional<std::vector<int64_t>>& numbers, int64_t most) {
+  return !numbers || (numbers->size() <= DumpOnPart::kMostEnds &&
+                      std::all_of(numbers->begin(), numbers->end(),
+                                  [&](int64_t one) { return one >= 1 && one <= most; }));
 }
 
 Status check_dump_on(const DumpOnPart& on) {
@@ -55,10 +58,11 @@ Status check_dump_on(const DumpOnPart& on) {
                      " units at most, not " + std::to_string(on.failed_units.size()),
                  "dump_on.failed_units"};
   if (!are_within(on.signals, WatchedEnds::kMostSignal))
-    return Error{Code::invalid, "signals are numbers from 1 to 64", "dump_on.signals"};
+    return Error{Code::invalid, "signals are numbers from 1 to 64, 255 of them at most",
+                 "dump_on.signals"};
   // So many processes end with 0 that their notices would crowd out others.
   if (!are_within(on.exit_statuses, WatchedEnds::kMostStatus))
-    return Error{Code::invalid, "a dump is made at an exit with a status from 1 to 255",
+    return Error{Code::invalid, "exit statuses are numbers from 1 to 255, 255 of them at most",
                  "dump_on.exit_statuses"};
   return ok();
 }
@@ -234,6 +238,7 @@ Result<DumpPart> FlightRecorders::dump(const std::string& session, Fd file,
   Flushing flushing{(*recorder)->recorder, std::move(file), compression, *asked_ns};
   Dumping dumping{session, (*recorder)->user, reason, std::move(flushing)};
   dumping.quota_bytes = (*recorder)->quota_bytes;
+  dumping.recorder = (*recorder)->recorder;
   forget_old_dumps();
   dumps_.insert_or_assign(++last_number_, std::move(dumping));
   return dumped(last_number_);
@@ -418,7 +423,9 @@ void FlightRecorders::report_end(const Dumping& dumping, const Dump::State& stat
   }
   ++counts_.written;
   dumping.place->remove_older();
-  if (const auto found = recorders_.find(dumping.session); found != recorders_.end())
+  const auto found = recorders_.find(dumping.session);
+  // It may be another session of that name.
+  if (found != recorders_.end() && dumping.recorder.lock() == found->second.recorder)
     found->second.last_dump = dumping.place->path();
   log_info("dump session={} events={} lost={} bytes={} file={} reason: {}{}", dumping.session,
            state.events, state.lost, state.bytes, dumping.place->path(), dumping.reason,

@@ -109,6 +109,7 @@ class FlightRecorders {
     std::optional<std::string> note = {};
     std::optional<DumpFolder::Place> place = {};  // in the folder, until its end is logged
     uint64_t quota_bytes = 0;                     // of its recorder
+    std::weak_ptr<FlightRecorder> recorder = {};
   };
 
   Result<protocol::DumpOnPart> watched(const protocol::DumpOnPart& asked);

@@ -33,10 +33,8 @@ struct WatchedEnds {
 
   // Signals that leave a core (signal(7)), and SIGKILL, by which the kernel and others end processes that hang.
   void add_crashes();
-  void add_signal(int signal) { signals |= uint64_t{1} << (signal - 1); }
-  void add_status(int status) {
-    statuses[static_cast<size_t>(status) / 64] |= uint64_t{1} << (status % 64);
-  }
+  void add_signal(int signal);  // 1 to kMostSignal
+  void add_status(int status);  // 0 to kMostStatus
   void add(const WatchedEnds& more);
   bool has(const ProcessEnd& end) const;
 };

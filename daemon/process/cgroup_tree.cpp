@@ -90,13 +90,12 @@ Error CgroupTree::no_unit(const std::string& unit) const {
     if (name.find('.') != std::string::npos) units.insert(std::move(name));
   });
   const std::vector<std::string_view> names(units.begin(), units.end());
-  const std::string near = did_you_mean(unit, names);
-  return Error{
-      Code::not_found,
-      "unit " + unit + " has no cgroup now" +
-          (near.empty() ? ": start it first, or choose the place where it will be by --cgroup"
-                        : near),
-      "target"};
+  return Error{Code::not_found,
+               "unit " + unit +
+                   " has no cgroup now: start it first, or choose the place where it will be by "
+                   "--cgroup" +
+                   did_you_mean(unit, names),
+               "target"};
 }
 
 Result<std::string> CgroupTree::of_unit(const std::string& unit) const {

@@ -14,6 +14,7 @@
 #include "daemon/protocol/codec.h"
 #include "daemon/protocol/messages/recipes.h"
 #include "daemon/protocol/methods.h"
+#include "daemon/protocol/session_file.h"
 #include "daemon/protocol/top.h"
 
 namespace tracectl::protocol {
@@ -89,6 +90,15 @@ json schema_of(Side side, const Type& type) {
   throw std::logic_error("a message has a member of a type without JSON");
 }
 
+json any_of(const json& defs) {
+  json any = json::array();
+  for (const auto& [name, definition] : defs.items()) any.push_back({{"$ref", "#/$defs/" + name}});
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", "tracectl: requests, replies and notifications"},
+          {"$defs", defs},
+          {"anyOf", any}};
+}
+
 }  // namespace
 
 Json schema() {
@@ -106,17 +116,20 @@ Json schema() {
   defs["error"] = schema_of(Side::reply, type_of<ErrorPart>());
   defs["recipe"] = schema_of(Side::reply, type_of<RecipePart>());
   defs["recipes"] = schema_of(Side::reply, type_of<RecipesPart>());
+  defs["session_file"] = schema_of(Side::request, type_of<SessionFile>());
   defs["top"] = schema_of(Side::reply, type_of<TopTablePart>());
   defs["call_sums"] = schema_of(Side::reply, type_of<CallSumsPart>());
   defs["call_changes"] = schema_of(Side::reply, type_of<CallChangesPart>());
-  json any = json::array();
-  for (const auto& [name, definition] : defs.items()) any.push_back({{"$ref", "#/$defs/" + name}});
-  return json{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-              {"title", "tracectl: requests, replies and notifications"},
-              {"$defs", defs},
-              {"anyOf", any}};
+  return any_of(defs);
 }
 
-std::string schema_text() { return schema().value().dump(2) + "\n"; }
+Json schema_of(std::span<const std::string> names) {
+  const json all = schema().value()["$defs"];
+  json defs = json::object();
+  for (const std::string& name : names) defs[name] = all.at(name);
+  return any_of(defs);
+}
+
+std::string schema_text(const Json& schema) { return schema.value().dump(2) + "\n"; }
 
 }  // namespace tracectl::protocol

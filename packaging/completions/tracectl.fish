@@ -8,8 +8,9 @@ end
 function __tracectl_words
     set -l before (commandline -opc)
     set -l typed (commandline -ct)
-    set -l all (commandline -o)
+    set -l all (commandline -op)
     set -l next (math (count $before) + 2)
+    test -n "$typed"; or set next (math $next - 1)  # an empty word is none of them
     set -l after
     test $next -le (count $all); and set after $all[$next..-1]
     for line in (command $before[1] complete (math (count $before) - 1) -- $before[2..-1] "$typed" $after 2>/dev/null)

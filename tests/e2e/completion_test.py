@@ -10,6 +10,7 @@ import re
 import subprocess
 import tempfile
 import termios
+import threading
 import tty
 import unittest
 
@@ -46,13 +47,16 @@ def said_at_terminal(command, typed, **options):
     tty.setraw(secondary)  # so that it keeps control characters for the command
     with subprocess.Popen(command, stdin=secondary, stdout=secondary, stderr=secondary,
                           start_new_session=True, **options,
-                          preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)):
+                          preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as begun:
         os.close(secondary)
         os.write(primary, typed.encode())
+        at_last = threading.Timer(60, begun.kill)
+        at_last.start()
         said = b''
         with contextlib.suppress(OSError):  # EIO: nobody has the terminal open any more
             while block := os.read(primary, 65536):
                 said += block
+        at_last.cancel()
         os.close(primary)
     return said.decode()
 
@@ -121,8 +125,32 @@ class Completions:
         (self.folder / 'below').mkdir()
         self.assertEqual(self.complete('count', 'uprobe:be'), {'uprobe:below/'})
 
+    def test_names_that_a_shell_would_run_or_split_are_not_offered(self):
+        for name in 'x $(touch seen)', 'x;touch seen', 'x\n:commands', 'x`touch seen`', 'x\tseen', "x'seen":
+            (self.folder / name).symlink_to(support.BUILD / 'targets/counters')
+            (self.folder / ('d' + name)).mkdir()
+        (self.folder / 'xyz').symlink_to(support.BUILD / 'targets/counters')
+        self.assertEqual(self.complete('count', 'u:./x'), {'u:./xyz:'})
+        self.assertEqual(self.complete('count', 'u:./dx'), set())
+        probes = (self.folder / 'hot_usdt').read_bytes()
+        self.assertIn(b'hot\0header\0', probes)
+        hostile = self.folder / 'hostile'
+        hostile.write_bytes(probes.replace(b'hot\0header\0', b'hot\0`w`;id\0'))
+        self.assertEqual(self.complete('count', 'usdt:./hostile:hot:'),
+                         {f'usdt:./hostile:hot:{name}' for name in ('sdt', 'wide')})
+
+    def test_what_is_no_regular_file_is_not_opened(self):
+        os.mkfifo(self.folder / 'fifo')
+        self.assertEqual(self.complete('count', 'u:./fi'), set())
+        self.assertEqual(self.complete('count', 'u:./fifo:f'), set())
+
+    def test_of_another_host_nothing_is_known(self):
+        self.assertEqual(self.complete('-H', 'elsewhere', 'count', 'u:./counters:f001'), set())
+
     def test_functions_of_the_program_that_is_traced(self):
         program = str(self.folder / 'counters')
+        self.assertEqual(self.complete('count', '--executable=' + program, 'f0019'), {'f0019'})
+        self.assertEqual(self.complete('count', '-x' + program, 'f0019'), {'f0019'})
         self.assertEqual(self.complete('count', '-x', program, 'f0019'), {'f0019'})
         self.assertEqual(self.complete('count', '-x', program, 'u::f0019'), {'u::f0019'})
 

@@ -44,7 +44,7 @@ TEST(DumpOn, IsACrashOrUnits) {
 TEST(DumpOn, IsASignalByItsNameOrNumber) {
   const auto on = parse_dump_on({"signal:TERM", "signal:SIGSEGV", "signal:64"});
   ASSERT_TRUE(on);
-  EXPECT_EQ(on->signals, (std::vector<int64_t>{15, 11, 64}));
+  EXPECT_EQ(on->signals.value(), (std::vector<int64_t>{15, 11, 64}));
   EXPECT_FALSE(on->crash);
   for (const char* cause : {"signal:", "signal:0", "signal:65", "signal:term", "signal:NONE"})
     EXPECT_NE(check_dump_on(cause), "") << cause;
@@ -53,7 +53,7 @@ TEST(DumpOn, IsASignalByItsNameOrNumber) {
 TEST(DumpOn, IsAnExitThatIsNoSuccess) {
   const auto on = parse_dump_on({"exit:1", "exit:255"});
   ASSERT_TRUE(on);
-  EXPECT_EQ(on->exit_statuses, (std::vector<int64_t>{1, 255}));
+  EXPECT_EQ(on->exit_statuses.value(), (std::vector<int64_t>{1, 255}));
   for (const char* cause : {"exit:", "exit:0", "exit:256", "exit:-1", "exit:1x"})
     EXPECT_NE(check_dump_on(cause), "") << cause;
 }

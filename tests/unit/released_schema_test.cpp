@@ -141,7 +141,9 @@ std::vector<std::string> schema_breaks(const SchemaMembers& released, const Sche
   return breaks;
 }
 
-json current_schema() { return json::parse(tracectl::protocol::schema_text()); }
+json current_schema() {
+  return json::parse(tracectl::protocol::schema_text(tracectl::protocol::schema()));
+}
 
 SchemaMembers current_members() { return schema_members(current_schema()); }
 

@@ -218,14 +218,16 @@ struct DumpOnPart {
   // dumps core, or by SIGKILL.
   bool crash = false;
   // Such a process ends by one of these signals, 1 to 64, or exits with one of these statuses, 1 to 255.
-  std::vector<int64_t> signals = {}, exit_statuses = {};
+  // Absent if there are none, so that a daemon that does not know them reads what it can do.
+  static constexpr size_t kMostEnds = 255;
+  std::optional<std::vector<int64_t>> signals = {}, exit_statuses = {};
   // One of these systemd units fails. A name without a suffix stands for a service.
   static constexpr size_t kMostUnits = 64;
   std::vector<std::string> failed_units = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f.optional("crash", s.crash);
-    f.optional("signals", s.signals);
-    f.optional("exit_statuses", s.exit_statuses);
+    f("signals", s.signals);
+    f("exit_statuses", s.exit_statuses);
     f.optional("failed_units", s.failed_units);
   }
 };
@@ -233,13 +235,12 @@ struct DumpOnPart {
 struct RecorderPart {
   RecorderBoundPart bound;
   DumpOnPart dump_on = {};
-  uint64_t dumps_left_out = 0;  // because of another dump shortly before
-  std::optional<std::string> last_dump =
-      {};                    // file of the last automatic one that has been written
-  uint64_t bytes = 0;        // of memory in use
-  uint64_t events = 0;       // in memory
-  uint64_t lost = 0;         // missing between these
-  uint64_t overwritten = 0;  // events dropped from memory
+  uint64_t dumps_left_out = 0;                // because of another dump shortly before
+  std::optional<std::string> last_dump = {};  // file of the last automatic dump that was written
+  uint64_t bytes = 0;                         // of memory in use
+  uint64_t events = 0;                        // in memory
+  uint64_t lost = 0;                          // missing between these
+  uint64_t overwritten = 0;                   // events dropped from memory
   std::optional<uint64_t> first_ts, last_ts;  // of the events in memory, ns since boot
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("bound", s.bound);
