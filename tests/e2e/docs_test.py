@@ -134,8 +134,8 @@ class Manual(unittest.TestCase):
                 self.assertLessEqual(len(path.read_text().split()), 1500)
 
     def test_examples_come_first(self):
-        """In the pages of the program and the daemon, of graphs and of what verbs have in common."""
-        for path in [MAN / 'tracectl.1', MAN / 'tracectl-graph.1', *MAN.glob('*.7'), *MAN.glob('tracectld*.8')]:
+        """In all pages but those of functions and of files."""
+        for path in [path for section in '178' for path in MAN.glob('*.' + section)]:
             titles = sections(path.name)
             if 'EXAMPLES' in titles:
                 before = titles[:titles.index('EXAMPLES')]
