@@ -333,7 +333,7 @@ struct tc_notice {
 	__u32 session;		/* with the recorder; from which the process is left out */
 	__u32 asking_session;
 	/* For an end. */
-	__u32 exit_code;	/* as wait(2) returns it */
+	__u32 exit_code;	/* as wait(2) returns it; where each thread exited alone, of the last one */
 	__u32 own_pid;		/* in the process's own namespace */
 	__u32 initial_pid;	/* in the initial one */
 	__u32 is_hidden;	/* from every user: its ids differed, or it was not dumpable */

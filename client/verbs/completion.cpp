@@ -146,13 +146,16 @@ const Source* source_of(const std::string& value) {
 
 // ---- output ----
 
+bool is_letter_or_one_of(std::string_view others, char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || others.find(c) != others.npos;
+}
+
 // Whether a shell takes it as one word, and as itself. Names of files, of their symbols and of processes can be anything,
-// and bash puts words into the command line as they are.
+// and bash puts words into the command line as they are. At the beginning of a word ~ and = are expanded, : is a line for
+// the shell, and - an option.
 bool is_plain(const std::string& word) {
-  constexpr std::string_view kOthers = "_:.,/+-@%=~";
-  return !word.empty() && std::ranges::all_of(word, [&](unsigned char c) {
-    return std::isalnum(c) || kOthers.find(static_cast<char>(c)) != kOthers.npos;
-  });
+  return !word.empty() && is_letter_or_one_of("_./", word.front()) &&
+         std::ranges::all_of(word, [](char c) { return is_letter_or_one_of("_:.,/+-@%=~", c); });
 }
 
 std::string without_control(std::string text) {
@@ -161,17 +164,24 @@ std::string without_control(std::string text) {
   return text;
 }
 
+void print_candidate(const std::string& word, const std::string& description) {
+  std::puts((word + (description.empty() ? "" : "\t") + without_control(description)).c_str());
+}
+
 void print_candidates(const Candidates& candidates, const Line& line) {
   for (const auto& [word, description] : candidates)
     if (word.starts_with(line.typed) && is_plain(word))
-      std::puts(
-          (line.before + word + (description.empty() ? "" : "\t") + without_control(description))
-              .c_str());
+      print_candidate(line.before + word, description);
+}
+
+void print_options(const Candidates& options, const Line& line) {
+  for (const auto& [name, description] : options)
+    if (name.starts_with(line.typed)) print_candidate(name, description);
 }
 
 void print_awaited(const Awaited& awaited, const Line& line) {
   if (awaited.option.empty() && line.typed.starts_with('-'))
-    return print_candidates(awaited.options, line);
+    return print_options(awaited.options, line);
   const bool is_here = line.value_of("--host").empty();
   if (const Source* source = source_of(awaited.value); source && is_here) {
     if (*source->by_shell && line.before.empty()) std::puts(source->by_shell);

@@ -139,6 +139,15 @@ class Completions:
         self.assertEqual(self.complete('count', 'usdt:./hostile:hot:'),
                          {f'usdt:./hostile:hot:{name}' for name in ('sdt', 'wide')})
 
+    def test_functions_whose_names_begin_a_line_for_the_shell_an_option_or_a_home_are_not_offered(self):
+        program = (self.folder / 'counters').read_bytes()
+        for name in ':f019', '-f019', '~f019', '=f019':
+            hostile = self.folder / 'hostile'
+            hostile.write_bytes(program.replace(b'\0f0019\0', b'\0' + name.encode() + b'\0'))
+            hostile.chmod(0o755)
+            offered = self.complete('count', '-x', str(hostile), '')
+            self.assertEqual({'f0018', 'f0019', name} & offered, {'f0018'})
+
     def test_what_is_no_regular_file_is_not_opened(self):
         os.mkfifo(self.folder / 'fifo')
         self.assertEqual(self.complete('count', 'u:./fi'), set())
