@@ -63,12 +63,37 @@ enum tc_handover {
 	TC_HANDOVER_OF_ALL,	/* armed in all processes that map the file */
 };
 
+/* What the kernel does at a site besides running the program: CostClass of daemon/model/cost.h. */
+enum tc_cost_class {
+	TC_COST_FAST,	/* a call in place of the breakpoint */
+	TC_COST_NORMAL,	/* a breakpoint, and the instruction is emulated */
+	TC_COST_SLOW,	/* a breakpoint, and the instruction is single-stepped */
+	TC_COST_CLASSES,
+};
+
+/* How a call is followed. */
+enum tc_way { TC_BY_TRAMPOLINE, TC_BY_EXITS, TC_WAYS };
+
+/*
+ * The time that the kernel and the processor take for a probe, besides its program, in ns. Measured before the first
+ * call is followed (daemon/kernel/calibration.h); 0 where it could not be.
+ */
+struct tc_hit_costs {
+	__u32 entry[TC_COST_CLASSES];	/* of a hit at a site of that class */
+	__u32 by_return;		/* of a hit at an exit that returns, */
+	__u32 by_jump;			/*   and at one that jumps */
+	__u32 by_trampoline;		/* of a return by trampoline */
+	/* The part of it between the end of the program at the entry and the beginning of the one at the end. */
+	__u32 between[TC_WAYS][TC_COST_CLASSES];
+};
+
 struct tc_generation {
 	__u64 link;		/* enum tc_handover << 32 | incarnation of the link that serves it */
 	__u32 hook_count;	/* 0: disabled */
 	__u32 pushed;		/* bytes on the stack above the return address, at the site */
 	__u32 moved;		/* bytes from the start of the followed function to the site */
-	__u32 pad[3];
+	__u32 cost;		/* enum tc_cost_class of the site */
+	__u32 pad[2];
 	struct tc_hook first;
 };
 
@@ -128,6 +153,7 @@ struct tc_time {
 	__u64 count;
 	__u64 total;
 	__u64 self;		/* the part outside of inner calls that the session follows */
+	__u64 probes;		/* taken by probes within the calls; in none of the others */
 	__u64 high;
 	__u64 low;		/* ~(the least) */
 	__u64 buckets[TC_TIME_BUCKETS];	/* 0: 0 ns; n: from 2^(n-1) to below 2^n */
@@ -405,7 +431,7 @@ TC_ASSERT_SIZE(struct tc_stat, 40);
 TC_ASSERT_SIZE(struct tc_packed_accounts, 40);
 TC_ASSERT_SIZE(struct tc_key, 32);
 TC_ASSERT_SIZE(struct tc_sum, 32);
-TC_ASSERT_SIZE(struct tc_time, 40 + 8 * TC_TIME_BUCKETS);
+TC_ASSERT_SIZE(struct tc_time, 48 + 8 * TC_TIME_BUCKETS);
 TC_ASSERT_SIZE(struct tc_rate, 16);
 TC_ASSERT_SIZE(struct tc_start, 16);
 TC_ASSERT_SIZE(struct tc_slow, 64);

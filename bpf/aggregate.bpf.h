@@ -128,6 +128,7 @@ static __noinline bool add_to_time(const struct tc_key *key, const struct ended 
 		return false;
 	__sync_fetch_and_add(&time->total, ended->duration_ns);
 	__sync_fetch_and_add(&time->self, ended->self_ns);
+	__sync_fetch_and_add(&time->probes, ended->probes_ns);
 	raise(&time->high, ended->duration_ns);
 	raise(&time->low, ~ended->duration_ns);
 	__sync_fetch_and_add(&time->buckets[bucket], 1);

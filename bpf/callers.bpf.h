@@ -11,17 +11,17 @@
 #include "bpf/own_stack.bpf.h"
 #include "bpf/shares.bpf.h"
 
-enum way { BY_TRAMPOLINE, BY_EXITS };
-
 struct call {
 	__u64 sp;		/* the place of its return address, less the calls' `stack_top` */
 	__u64 return_address;	/* 0: replaced by the address of a trampoline */
 	__u64 began_ns;		/* CLOCK_BOOTTIME */
 	__u64 within_ns;	/* time in calls that it made and that have ended */
+	__u64 probes_ns;	/* the calls' `probes_ns` when it began */
 	__u32 slot;
 	__u32 serial;		/* of its hook */
 	__u32 number;		/* among the thread's, from 1 on */
-	__u16 way;
+	__u8 way;		/* enum tc_way */
+	__u8 cost;		/* enum tc_cost_class of the site where it began */
 	__u16 is_of_graph;
 	__u64 path;		/* 0: neither it nor a call around it is of a graph */
 	__u64 arg_valid;
@@ -30,8 +30,9 @@ struct call {
 
 /* A call, or a pair, that has ended. */
 struct ended {
-	__u64 duration_ns;
+	__u64 duration_ns;	/* without probes_ns */
 	__u64 self_ns;
+	__u64 probes_ns;	/* the time of the session's probes within the call */
 	__u64 retval;
 	__u64 second_retval;
 	__u32 has_retval;
@@ -59,6 +60,9 @@ struct calls {
 	__u32 graph_depth;	/* open calls that are parts of a graph */
 	__u32 last_number;
 	__u64 blocks;		/* the thread's blocks of deep calls */
+	__u64 hit_ns;		/* when the present hit began, or the last one */
+	__u64 left_out_ns;	/* of probes_ns: for that hit, if it is an end */
+	__u64 probes_ns;	/* the time that hits of the session at calls have taken while others were open */
 	__u64 has_paths;	/* a call that keeps its path has been opened */
 	__u64 jumped_to;	/* the function to which a graph's outermost call just jumped when it ended, or 0 */
 	__u64 jumped_sp;	/* the place of its return address, which will be that function's */

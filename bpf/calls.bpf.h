@@ -27,6 +27,7 @@
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/own_stack.bpf.h"
+#include "bpf/probe_time.bpf.h"
 #include "bpf/shares.bpf.h"
 
 static __always_inline bool on_own_stack(const struct calls *calls, __u64 address)
@@ -51,10 +52,10 @@ static __always_inline bool is_over(const struct calls *calls, const struct call
 	if (!call)
 		return false;
 	if (call->sp >= sp)
-		return call->sp == sp && begins && call->way == BY_EXITS;
+		return call->sp == sp && begins && call->way == TC_BY_EXITS;
 	if (on_own_stack(calls, call->sp) && on_own_stack(calls, sp))
 		return true;
-	if (call->way == BY_TRAMPOLINE)
+	if (call->way == TC_BY_TRAMPOLINE)
 		return false;
 	return is_returned_from(address_of(calls, call), call->return_address);
 }
@@ -218,8 +219,24 @@ static __always_inline __u64 mark_of(const struct calls *calls, const struct cal
 }
 
 /*
- * Removes the innermost call, and fills `ended` except kind and return value. Its duration is added to
- * within_ns of the call around it. False if the call is not there.
+ * The time of a call that ends at the present hit, and what the probes took besides (bpf/probe_time.bpf.h). The costs of
+ * the kernel are estimates, so the call never takes less than the calls within it. (On the stacks of coroutines these
+ * overlap, and say nothing.)
+ */
+static __always_inline void time_of(const struct calls *calls, const struct call *call,
+				    struct ended *ended)
+{
+	__u64 passed_ns = passed(call->began_ns, calls->hit_ns);
+	__u64 probes_ns = calls->probes_ns - call->probes_ns + cost_between(call->way, call->cost);
+	__u64 most_ns = call->within_ns < passed_ns ? passed_ns - call->within_ns : passed_ns;
+
+	ended->probes_ns = probes_ns < most_ns ? probes_ns : most_ns;
+	ended->duration_ns = passed_ns - ended->probes_ns;
+}
+
+/*
+ * Removes the innermost call, which ends at calls->hit_ns, and fills `ended` except kind and return value.
+ * Its duration is added to within_ns of the call around it. False if the call is not there.
  */
 __on_its_own bool end_innermost(struct calls *calls)
 {
@@ -235,7 +252,7 @@ __on_its_own bool end_innermost(struct calls *calls)
 	calls->depth = depth;
 	if (!call)
 		return false;
-	ended->duration_ns = bpf_ktime_get_boot_ns() - call->began_ns;
+	time_of(calls, call, ended);
 	/* Calls on the stacks of coroutines overlap, so those within may take longer together than the call. */
 	ended->self_ns = call->within_ns < ended->duration_ns ?
 				 ended->duration_ns - call->within_ns : 0;
@@ -243,7 +260,7 @@ __on_its_own bool end_innermost(struct calls *calls)
 	ended->path = call->path;
 	ended->arg_valid = call->arg_valid;
 	__builtin_memcpy(ended->args, call->args, sizeof(ended->args));
-	calls->trampolines -= call->way == BY_TRAMPOLINE;
+	calls->trampolines -= call->way == TC_BY_TRAMPOLINE;
 	calls->graph_depth -= call->is_of_graph;
 	ended->call = call->is_of_graph ? mark_of(calls, call) : 0;
 	if (!depth)

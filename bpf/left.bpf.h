@@ -126,6 +126,8 @@ __on_its_own int close_left(__u32 session, __u64 goroutine, __u64 under)
 
 	if (!calls)
 		return 0;
+	calls->left_out_ns = 0;
+	calls->hit_ns = bpf_ktime_get_boot_ns();
 	leaving.calls = calls;
 	bpf_loop(TC_MAX_DEPTH, close_innermost_left, &leaving, 0);
 	forget_calls(calls);

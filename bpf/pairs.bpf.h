@@ -24,6 +24,7 @@
 #include "bpf/machine.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/operands.bpf.h"
+#include "bpf/probe_time.bpf.h"
 #include "bpf/shares.bpf.h"
 #include "bpf/thread.bpf.h"
 
@@ -271,15 +272,13 @@ static __always_inline bool find_key(bpf_user_pt_regs_t *ctx, const struct tc_ho
 static __always_inline void end_pair(struct desk *desk, const struct meeting *meeting,
 				     struct tc_pair_stat *stat)
 {
-	/* A clock that is read without a lock may go back by a little (kernel/time/timekeeping.c). */
-	__u64 duration_ns = meeting->now_ns > meeting->start->began_ns
-				    ? meeting->now_ns - meeting->start->began_ns
-				    : 0;
+	__u64 duration_ns = passed(meeting->start->began_ns, meeting->now_ns);
 
 	note_if_slow(stat, meeting, duration_ns);
 	desk->matched.kind = TC_RECORD_LATENCY;
 	desk->matched.duration_ns = duration_ns;
 	desk->matched.self_ns = duration_ns;
+	desk->matched.probes_ns = 0;
 	desk->matched.arg_valid = 0;
 }
 

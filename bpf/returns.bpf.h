@@ -83,15 +83,27 @@ static __always_inline __u32 next_number(struct calls *calls)
 
 /* The place where a call begins, packed into one word: its slot, and these parts. */
 enum {
-	WAY_SHIFT = 24,		/* 8 bits */
+	WAY_SHIFT = 24,		/* 4 bits */
+	COST_SHIFT = 28,	/* 4 bits */
 	PUSHED_SHIFT = 32,	/* bytes between the stack pointer and the return address */
 };
 
 _Static_assert(TC_SLOT_BITS <= WAY_SHIFT, "a slot's number has its bits for itself");
 
-static __always_inline __u64 begin_of(const struct tc_generation *generation, __u32 slot, enum way way)
+static __always_inline __u64 begin_of(const struct tc_generation *generation, __u32 slot, enum tc_way way)
 {
-	return (__u64)generation->pushed << PUSHED_SHIFT | way << WAY_SHIFT | slot;
+	return (__u64)generation->pushed << PUSHED_SHIFT | (generation->cost & 3) << COST_SHIFT | way << WAY_SHIFT |
+	       slot;
+}
+
+static __always_inline enum tc_way way_of(__u64 begin)
+{
+	return begin >> WAY_SHIFT & 15;
+}
+
+static __always_inline enum tc_cost_class cost_of(__u64 begin)
+{
+	return begin >> COST_SHIFT & 15;
 }
 
 /* The place of the call's return address, when it begins. */
@@ -110,7 +122,7 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	__u32 spec_index = hook ? hook->spec : 0;
 	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &spec_index);
 	struct calls *calls = known;
-	__u8 way = begin >> WAY_SHIFT;
+	enum tc_way way = way_of(begin);
 	struct call *call;
 	__u64 mark;
 
@@ -118,7 +130,7 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 		return 0;
 	if (!calls)
 		calls = begin_calls(ctx, hook);
-	if (!calls || (way == BY_TRAMPOLINE && calls->trampolines >= TC_MAX_TRAMPOLINES))
+	if (!calls || (way == TC_BY_TRAMPOLINE && calls->trampolines >= TC_MAX_TRAMPOLINES))
 		return 0;
 	call = next_call(calls);
 	if (!call)
@@ -127,18 +139,20 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	call->slot = begin % TC_MAX_SLOTS;
 	call->serial = hook->flags >> TC_SERIAL_SHIFT;
 	call->way = way;
+	call->cost = cost_of(begin);
 	call->is_of_graph = !!(hook->flags & TC_IN_GRAPH);
 	call->number = next_number(calls);
 	call->path = path_of(calls, spec, hook->source);
 	call->within_ns = 0;
-	call->return_address = way == BY_EXITS ? return_address_at_entry(ctx, return_place(ctx, begin)) : 0;
+	call->return_address = way == TC_BY_EXITS ? return_address_at_entry(ctx, return_place(ctx, begin)) : 0;
 	call->arg_valid = 0;
 	if (spec->at_return & TC_KEEP_ARGS)
 		call->arg_valid = keep_args(ctx, hook->layout, call->args);
 	mark = mark_of(calls, call);
 	calls->depth++;
-	calls->trampolines += way == BY_TRAMPOLINE;
+	calls->trampolines += way == TC_BY_TRAMPOLINE;
 	calls->graph_depth += call->is_of_graph;
+	call->probes_ns = calls->probes_ns;
 	call->began_ns = bpf_ktime_get_boot_ns();
 	return mark;
 }
@@ -222,34 +236,61 @@ static __always_inline bool act_on_call(bpf_user_pt_regs_t *ctx, const struct tc
 	return false;
 }
 
+/* Ends a hit where a call begins: the time of the hit is neither that of the calls around it nor its own. */
+__on_its_own int leave_out_entry(struct calls *calls, __u64 begin, __u64 followed)
+{
+	struct call *call;
+	__u64 now_ns;
+
+	if (!calls || !calls->depth)
+		return 0;
+	now_ns = bpf_ktime_get_boot_ns();
+	calls->probes_ns += passed(calls->hit_ns, now_ns) + cost_of_entry(cost_of(begin));
+	if (!followed)
+		return 0;
+	call = call_at(calls, calls->depth - 1);
+	if (!call)
+		return 0;
+	call->probes_ns = calls->probes_ns;
+	call->began_ns = now_ns;
+	return 0;
+}
+
 /* What a hook does with a call, as bits. */
 enum { TAKES_IT = 1, FOLLOWS_IT = 2 };
 
 __on_its_own __u32 run_hook_of_call(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under,
 				    __u64 begin)
 {
+	__u64 hit_ns = bpf_ktime_get_boot_ns();
 	struct calls *calls;
 	bool followed;
 
 	if (!hook || !takes(hook))
 		return 0;
 	calls = calls_for(ctx, hook);
+	if (calls) {
+		calls->hit_ns = hit_ns;
+		calls->left_out_ns = 0;
+	}
 	if (calls && hook->flags & TC_CALL)
 		close_unwound(ctx, calls, under, return_place(ctx, begin) - calls->stack_top, true);
 	followed = act_on_call(ctx, hook, calls, under, begin);
-	if (calls && hook->flags & TC_CALL)
+	if (calls && hook->flags & TC_CALL) {
 		calls->jumped_to = 0;
+		leave_out_entry(calls, begin, followed);
+	}
 	return followed ? TAKES_IT | FOLLOWS_IT : TAKES_IT;
 }
 
 /* Returns whether the call is followed. */
-static __always_inline bool run_call(bpf_user_pt_regs_t *ctx, enum way way)
+static __always_inline bool run_call(bpf_user_pt_regs_t *ctx, enum tc_way way)
 {
 	const struct tc_generation *generation;
 	const struct tc_hook *hook;
 	struct hit hit;
 	__u64 begin;
-	__u32 did, followed, next, i;
+	__u32 did, next, i;
 
 	hit.epoch = load_epoch();
 	generation = generation_of(ctx, &hit, false);
@@ -258,19 +299,17 @@ static __always_inline bool run_call(bpf_user_pt_regs_t *ctx, enum way way)
 	begin = begin_of(generation, hit.slot, way);
 	next = generation->first.next;
 	did = run_hook_of_call(ctx, &generation->first, hit.epoch, begin);
-	followed = did & FOLLOWS_IT;
 	if (!next)
-		return followed;
+		return did & FOLLOWS_IT;
 	for (i = 0; i < TC_MAX_HOOKS_OF_SLOT; i++) {
 		hook = take_next_hook(&next);
 		if (!hook)
 			break;
 		if (did & TAKES_IT && !(hook->flags & TC_FIRST_OF_GROUP))
 			continue;
-		did = run_hook_of_call(ctx, hook, hit.epoch, begin);
-		followed |= did & FOLLOWS_IT;
+		did = (did & FOLLOWS_IT) | run_hook_of_call(ctx, hook, hit.epoch, begin);
 	}
-	return followed;
+	return did & FOLLOWS_IT;
 }
 
 /* ---- where a call ends ---- */
@@ -320,9 +359,9 @@ __on_its_own __u64 find_call(const struct calls *calls, __u64 sp, __u32 slot, __
 /* The place where a call ends, packed into one word: its slot, the way, and the bits of an exit's cookie. */
 enum { EXIT_SHIFT = 32 };
 
-static __always_inline __u64 end_of(__u64 cookie, enum way way)
+static __always_inline __u64 end_of(__u64 cookie, enum tc_way way)
 {
-	__u64 exit = way == BY_EXITS ? cookie >> TC_COOKIE_EXIT_SHIFT : TC_EXIT_HAS_RETVAL;
+	__u64 exit = way == TC_BY_EXITS ? cookie >> TC_COOKIE_EXIT_SHIFT : TC_EXIT_HAS_RETVAL;
 
 	return exit << EXIT_SHIFT | way << WAY_SHIFT | cookie % TC_MAX_SLOTS;
 }
@@ -330,7 +369,7 @@ static __always_inline __u64 end_of(__u64 cookie, enum way way)
 /* The place of the call's return address, when it ends: on a trampoline it has been popped. */
 static __always_inline __u64 return_place_at_end(bpf_user_pt_regs_t *ctx, __u64 end)
 {
-	__u64 popped = (__u8)(end >> WAY_SHIFT) == BY_TRAMPOLINE ? POPPED_BY_RETURN : 0;
+	__u64 popped = way_of(end) == TC_BY_TRAMPOLINE ? POPPED_BY_RETURN : 0;
 
 	return read_register(ctx, TC_STACK_POINTER) - popped;
 }
@@ -369,7 +408,31 @@ static __always_inline void end_call(bpf_user_pt_regs_t *ctx, const struct tc_ho
 	act_on_end(ctx, hook, calls, under, ended);
 }
 
-__on_its_own int leave_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under, __u64 end)
+/*
+ * Ends what a hook does where a call ends: the time of the hit is not that of the calls around. Of several hooks of the
+ * session the last one has seen all of it.
+ */
+__on_its_own int leave_out_end(struct calls *calls, __u64 end)
+{
+	__u64 jumps = !(end >> EXIT_SHIFT & TC_EXIT_HAS_RETVAL);
+
+	if (!calls || !calls->depth)
+		return 0;
+	calls->left_out_ns = passed(calls->hit_ns, bpf_ktime_get_boot_ns()) + cost_of_end(way_of(end), jumps);
+	calls->probes_ns += calls->left_out_ns;
+	return 0;
+}
+
+/* The call that ends at a hit began before it: what an earlier hook has left out for the hit is not of the call. */
+static __always_inline void begin_end(struct calls *calls, __u64 hit_ns)
+{
+	if (calls->hit_ns == hit_ns)
+		calls->probes_ns -= calls->left_out_ns;
+	calls->hit_ns = hit_ns;
+	calls->left_out_ns = 0;
+}
+
+__on_its_own int leave_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, __u64 under, __u64 end, __u64 hit_ns)
 {
 	struct calls *calls;
 
@@ -378,8 +441,10 @@ __on_its_own int leave_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, _
 	calls = calls_by(ctx, hook);
 	if (!calls)
 		return 0;
+	begin_end(calls, hit_ns);
 	close_unwound(ctx, calls, under, return_place_at_end(ctx, end) - calls->stack_top, false);
 	end_call(ctx, hook, calls, under, end);
+	leave_out_end(calls, end);
 	forget_idle_goroutine(calls);
 	return 0;
 }
@@ -390,8 +455,8 @@ static __always_inline void leave(bpf_user_pt_regs_t *ctx, __u64 end)
 	const struct tc_generation *generation;
 	const struct tc_slot *slot = slot_of(end);
 	const struct tc_hook *hook;
+	__u64 hit_ns = bpf_ktime_get_boot_ns(), under;
 	__u32 next, i;
-	__u64 under;
 
 	under = *(volatile __u64 *)&epoch;
 	test_delay();
@@ -401,14 +466,14 @@ static __always_inline void leave(bpf_user_pt_regs_t *ctx, __u64 end)
 	if (!generation->hook_count)
 		return;
 	next = generation->first.next;
-	leave_by(ctx, &generation->first, under, end);
+	leave_by(ctx, &generation->first, under, end, hit_ns);
 	if (!next)
 		return;
 	for (i = 0; i < TC_MAX_HOOKS_OF_SLOT; i++) {
 		hook = take_next_hook(&next);
 		if (!hook)
 			break;
-		leave_by(ctx, hook, under, end);
+		leave_by(ctx, hook, under, end, hit_ns);
 	}
 }
 
@@ -418,7 +483,7 @@ SEC("?uprobe")
 int on_call(bpf_user_pt_regs_t *ctx)
 {
 	keep_frames_on_stack(ctx, &no_programs);
-	run_call(ctx, BY_EXITS);
+	run_call(ctx, TC_BY_EXITS);
 	return 0;
 }
 
@@ -431,7 +496,7 @@ int on_leave(bpf_user_pt_regs_t *ctx)
 	if (exit & TC_EXIT_CONDITIONAL &&
 	    !condition_holds(flags_of(ctx), exit >> TC_EXIT_CONDITION_SHIFT & 15))
 		return 0;
-	leave(ctx, end_of(cookie, BY_EXITS));
+	leave(ctx, end_of(cookie, TC_BY_EXITS));
 	return 0;
 }
 
@@ -441,8 +506,8 @@ int on_call_and_return(bpf_user_pt_regs_t *ctx)
 {
 	keep_frames_on_stack(ctx, &no_sessions);
 	if (!is_return_of_session(ctx))
-		return run_call(ctx, BY_TRAMPOLINE) ? 0 : 1;
-	leave(ctx, end_of(bpf_get_attach_cookie(ctx), BY_TRAMPOLINE));
+		return run_call(ctx, TC_BY_TRAMPOLINE) ? 0 : 1;
+	leave(ctx, end_of(bpf_get_attach_cookie(ctx), TC_BY_TRAMPOLINE));
 	return 0;
 }
 

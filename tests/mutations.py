@@ -13,6 +13,7 @@ REFUSED = 'AnotherTracer.WithAnotherSemaphoreIsNamedAlsoWhereNoneWasWanted'
 NEXT_COMMIT = 'FailingCommits.TheTargetEndsBeforeItsCommit'
 SUMS = 'Aggregates.SumLeastAndGreatestByStringAreTheProgramsOwn'
 BUCKETS = 'Aggregates.AHistogramHasTheProgramsOwnBuckets'
+PROGRAM_TIMES = 'TimesOfTheProgram.*'
 TIMES = 'Returned.TimesLieBetweenTheClocksWithinAndAround'
 UNWOUND = 'Returned.EveryCallIsAReturnOrUnwoundAsTheProgramCountsThem'
 BYTES = 'Values.OfBytesAreAllOfThemInTheOrderOfMemory'
@@ -332,6 +333,12 @@ MUTATIONS = [
     Mutation('shares-ignored', 'bpf/shares.bpf.h',
              'if (__sync_fetch_and_add(used, 1) < share)', 'if (__sync_fetch_and_add(used, 1) < ~0U)',
              SHARES),
+    Mutation('no-cost-of-the-kernel', 'daemon/kernel/programs.cpp',
+             '  skeleton_.bss->hit_costs = hit_costs();\n', '', PROGRAM_TIMES),
+    Mutation('ends-of-inner-calls-not-left-out', 'bpf/returns.bpf.h',
+             '\tleave_out_end(calls, end);\n', '', PROGRAM_TIMES),
+    Mutation('entries-of-inner-calls-not-left-out', 'bpf/returns.bpf.h',
+             '\t\tleave_out_entry(calls, begin, followed);\n', '', PROGRAM_TIMES),
     Mutation('entries-not-given-back', 'daemon/kernel/rooms.cpp',
              '__atomic_sub_fetch(&room.rest_used, of_rest, __ATOMIC_SEQ_CST);', '(void)of_rest;', SHARES),
     Mutation('former-counters-forgotten', 'daemon/switching/hooks.cpp',

@@ -11,6 +11,7 @@
 #include <array>
 
 #include "daemon/base/clock.h"
+#include "daemon/kernel/calibration.h"
 #include "daemon/kernel/kernel_types.h"
 #include "daemon/kernel/nop_trial.h"
 #include "daemon/kernel/progress.h"
@@ -288,6 +289,22 @@ void examine_thread_storage(std::vector<Finding>& findings) {
        made_means});
 }
 
+double microseconds(uint32_t ns) { return ns / 1000.0; }
+
+Finding cost_of_hits() {
+  const char* means = "the times of calls leave out what the session's own probes took";
+  const tc_hit_costs costs = hit_costs();
+  if (!costs.by_return) return untried("hit_cost", "the probes could not be armed", means);
+  std::string found = fmt::format(
+      "besides its program a hit takes {:.1f} us, or {:.1f} us where the kernel single-steps the "
+      "instruction; a return takes {:.1f} us at an exit",
+      microseconds(costs.entry[TC_COST_NORMAL]), microseconds(costs.entry[TC_COST_SLOW]),
+      microseconds(costs.by_return));
+  if (costs.by_trampoline)
+    found += fmt::format(", {:.1f} us by the trampoline", microseconds(costs.by_trampoline));
+  return {"hit_cost", Verdict::yes, found, means};
+}
+
 Finding kernel_types() {
   const bool there = ::access("/sys/kernel/btf/vmlinux", R_OK) == 0;
   return {"btf", verdict_of(there),
@@ -322,6 +339,7 @@ std::vector<Finding> examine_kernel() {
   findings.push_back(session_passes_seccomp());
   findings.push_back(context_write(*child));
   examine_nops(findings);
+  findings.push_back(cost_of_hits());
   return findings;
 }
 

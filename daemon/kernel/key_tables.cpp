@@ -80,6 +80,7 @@ void add(const tc_time& part, tc_time& to) {
   to.count += part.count;
   to.total += part.total;
   to.self += part.self;
+  to.probes += part.probes;
   to.high = std::max(to.high, part.high);
   to.low = std::max(to.low, part.low);
   for (size_t i = 0; i < std::size(to.buckets); ++i) to.buckets[i] += part.buckets[i];

@@ -8,6 +8,7 @@
 
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
+#include "daemon/kernel/calibration.h"
 #include "daemon/kernel/saved_tables.h"
 #include "daemon/kernel/trial.h"
 #include "daemon/kernel/uprobe_multi.h"
@@ -152,6 +153,7 @@ Status Programs::open(Way way, Loaded& loaded) const {
   if (auto alone = load_alone(fresh, wanted, skeleton_); !alone)
     return alone.error().in("the way \"" + std::string(name_of(way)) + '"');
   if (!follows_calls) return ok();
+  skeleton_.bss->hit_costs = hit_costs();
   loaded.thread_exit = bpf_program__attach(fresh.progs.on_thread_exit);
   if (!loaded.thread_exit) return Error::from_errno("follow the ends of threads");
   return ok();

@@ -12,7 +12,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstddef>
+#include <initializer_list>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "daemon/base/clock.h"
 #include "daemon/kernel/confine.h"
@@ -152,18 +156,29 @@ Result<Fd> load_program(std::span<const bpf_insn> code, unsigned attach_type) {
 
 }  // namespace
 
-Fd arm_trial(int program_fd, unsigned attach_type, TrialFunction function, pid_t filter) {
-  auto own = own_code(address_of(function));
-  if (!own) {
-    errno = ENOENT;
-    return Fd{};
+std::vector<Fd> arm_places(int program_fd, unsigned attach_type,
+                           std::span<const void* const> places, pid_t filter) {
+  Fd file;
+  std::vector<uint64_t> offsets;
+  for (const void* place : places) {
+    auto own = own_code(place);
+    if (!own) {
+      errno = ENOENT;
+      return {};
+    }
+    offsets.push_back(own->offset);
+    file = std::move(own->file);
   }
-  const std::array<uint64_t, 1> offsets{own->offset};
-  auto armed = arm_uprobes({.program_fd = program_fd,
-                            .attach_type = attach_type,
-                            .object_fd = own->file.get(),
-                            .filter = filter,
-                            .offsets = offsets});
+  return arm_uprobes({.program_fd = program_fd,
+                      .attach_type = attach_type,
+                      .object_fd = file.get(),
+                      .filter = filter,
+                      .offsets = offsets});
+}
+
+Fd arm_trial(int program_fd, unsigned attach_type, TrialFunction function, pid_t filter) {
+  const std::array<const void*, 1> place{address_of(function)};
+  auto armed = arm_places(program_fd, attach_type, place, filter);
   return armed.empty() ? Fd{} : std::move(armed.front());
 }
 
@@ -204,6 +219,109 @@ Result<CountingProgram> CountingProgram::load(unsigned attach_type) {
 
 uint64_t CountingProgram::count() const {
   return __atomic_load_n(static_cast<const uint64_t*>(counter_.data()), __ATOMIC_RELAXED);
+}
+
+// ---- the stopwatch ----
+
+namespace {
+
+constexpr int kLoadWord = BPF_LDX | BPF_DW | BPF_MEM, kStoreWord = BPF_STX | BPF_DW | BPF_MEM;
+constexpr int kAdd = BPF_ALU64 | BPF_ADD | BPF_X, kSubtract = BPF_ALU64 | BPF_SUB | BPF_X;
+constexpr int kCall = BPF_JMP | BPF_CALL;
+
+using ProgramCode = std::vector<bpf_insn>;
+
+void append(ProgramCode& code, std::initializer_list<bpf_insn> more) {
+  code.insert(code.end(), more);
+}
+
+// r0: the time; r1: the table's value.
+void look_at_clock(ProgramCode& code, int map) {
+  append(code, {instruction(kCall, 0, 0, 0, BPF_FUNC_ktime_get_boot_ns),
+                instruction(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_VALUE, 0, map),
+                instruction(0, 0, 0, 0, 0)});
+}
+
+void end_program(ProgramCode& code) {
+  append(code, {set(BPF_REG_0, 0), instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)});
+}
+
+void start_watch(ProgramCode& code, int map) {
+  look_at_clock(code, map);
+  code.push_back(
+      instruction(kStoreWord, BPF_REG_1, BPF_REG_0, offsetof(CallWatch::Reading, started_ns), 0));
+  end_program(code);
+}
+
+// Not atomic: one thread hits the probes.
+void stop_watch(ProgramCode& code, int map) {
+  constexpr int kStarted = offsetof(CallWatch::Reading, started_ns);
+  constexpr int kTotal = offsetof(CallWatch::Reading, total_ns);
+  constexpr int kCount = offsetof(CallWatch::Reading, count);
+  look_at_clock(code, map);
+  append(code, {instruction(kLoadWord, BPF_REG_2, BPF_REG_1, kStarted, 0),
+                instruction(kSubtract, BPF_REG_0, BPF_REG_2, 0, 0),
+                instruction(kLoadWord, BPF_REG_2, BPF_REG_1, kTotal, 0),
+                instruction(kAdd, BPF_REG_2, BPF_REG_0, 0, 0),
+                instruction(kStoreWord, BPF_REG_1, BPF_REG_2, kTotal, 0),
+                instruction(kLoadWord, BPF_REG_2, BPF_REG_1, kCount, 0),
+                instruction(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, 1),
+                instruction(kStoreWord, BPF_REG_1, BPF_REG_2, kCount, 0)});
+  end_program(code);
+}
+
+// As is_return_of_session() in bpf/returns.bpf.h: at the entry the instruction pointer is at the probe.
+ProgramCode session_watch(int map) {
+  ProgramCode start;
+  start_watch(start, map);
+  ProgramCode code{
+      instruction(BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_6, BPF_REG_1, 0, 0),
+      instruction(kCall, 0, 0, 0, BPF_FUNC_get_func_ip),
+      instruction(kLoadWord, BPF_REG_2, BPF_REG_6, trial_registers().instruction_pointer, 0),
+      instruction(BPF_JMP | BPF_JNE | BPF_X, BPF_REG_0, BPF_REG_2, static_cast<int>(start.size()),
+                  0)};
+  code.insert(code.end(), start.begin(), start.end());
+  stop_watch(code, map);
+  return code;
+}
+
+}  // namespace
+
+Result<CallWatch::Table> CallWatch::make_table() {
+  LIBBPF_OPTS(bpf_map_create_opts, options);
+  options.map_flags = BPF_F_MMAPABLE;
+  Fd map{bpf_map_create(BPF_MAP_TYPE_ARRAY, "tracectl_watch", 4, sizeof(Reading), 1, &options)};
+  if (!map) return Error::from_errno("make a map");
+  auto memory = Mapping::map(map.get(), 0, static_cast<size_t>(::sysconf(_SC_PAGESIZE)), PROT_READ,
+                             MAP_SHARED);
+  if (!memory) return memory.error();
+  return Table{std::move(map), std::move(*memory)};
+}
+
+Result<CallWatch> CallWatch::for_trampolines() {
+  auto table = make_table();
+  if (!table) return table.error();
+  auto program = load_program(session_watch(table->map.get()), kAttachUprobeSession);
+  if (!program) return program.error();
+  return CallWatch{std::move(*table), std::move(*program), Fd{}};
+}
+
+Result<CallWatch> CallWatch::for_exits() {
+  auto table = make_table();
+  if (!table) return table.error();
+  ProgramCode start, stop;
+  start_watch(start, table->map.get());
+  stop_watch(stop, table->map.get());
+  auto at_entry = load_program(start, attach_type_at_uprobes());
+  if (!at_entry) return at_entry.error();
+  auto at_exit = load_program(stop, attach_type_at_uprobes());
+  if (!at_exit) return at_exit.error();
+  return CallWatch{std::move(*table), std::move(*at_entry), std::move(*at_exit)};
+}
+
+CallWatch::Reading CallWatch::read() const {
+  const auto* from = static_cast<const volatile Reading*>(table_.memory.data());
+  return {.started_ns = from->started_ns, .total_ns = from->total_ns, .count = from->count};
 }
 
 // ---- the return trampoline ----

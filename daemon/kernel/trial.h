@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/mapping.h"
@@ -57,7 +59,12 @@ class TrialChild {
   Fd results_;
 };
 
-// Arms a program in one process only. Closing the link disarms it. Returns none and sets errno if the kernel refuses.
+// Arms a program at instructions of the trial functions, in one process only. Closing the descriptors disarms it. None if
+// the kernel refuses one of the places; errno says why.
+std::vector<Fd> arm_places(int program_fd, unsigned attach_type,
+                           std::span<const void* const> places, pid_t filter);
+
+// The same at the site of one function. Closing the link disarms it. Returns none and sets errno if the kernel refuses.
 Fd arm_trial(int program_fd, unsigned attach_type, TrialFunction function, pid_t filter);
 
 // A uprobe program that returns from TrialFunction::nop at its nop, with `result`: it writes to its context, the
@@ -92,6 +99,37 @@ class CountingProgram {
   Fd map_;
   Mapping counter_;
   unsigned attach_type_;
+};
+
+// uprobe programs that measure the time from a hit of one to a hit of the other.
+class CallWatch {
+ public:
+  // One program for a function's entry and its return: for links of kAttachUprobeSession.
+  static Result<CallWatch> for_trampolines();
+  // Two programs, for links of attach_type_at_uprobes().
+  static Result<CallWatch> for_exits();
+
+  int at_entry() const { return at_entry_.get(); }
+  int at_exit() const { return at_exit_ ? at_exit_.get() : at_entry_.get(); }
+
+  struct Reading {
+    uint64_t started_ns = 0;  // the last start
+    uint64_t total_ns = 0;
+    uint64_t count = 0;
+  };
+  Reading read() const;
+
+ private:
+  struct Table {
+    Fd map;
+    Mapping memory;
+  };
+  static Result<Table> make_table();
+  CallWatch(Table table, Fd at_entry, Fd at_exit)
+      : table_(std::move(table)), at_entry_(std::move(at_entry)), at_exit_(std::move(at_exit)) {}
+
+  Table table_;
+  Fd at_entry_, at_exit_;
 };
 
 }  // namespace tracectl

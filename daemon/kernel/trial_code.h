@@ -11,6 +11,7 @@ namespace tracectl {
 enum class TrialFunction : uint8_t {
   nop,             // the shortest nop first
   nop5,            // a 5-byte nop first
+  stepped,         // first an instruction that the kernel single-steps
   red_zone,        // a leaf with a 5-byte nop while its red zone holds data
   nop10,           // first the 10-byte nop with a cs prefix, which uprobes refuse before Linux 7.2
   nop10_red_zone,  // a leaf with such a nop while its red zone holds data
@@ -21,6 +22,7 @@ enum class TrialFunction : uint8_t {
 struct TrialCode {
   uint64_t (*function)() = nullptr;  // returns whether its data has changed
   const void* site = nullptr;        // the instruction
+  const void* exit = nullptr;        // for nop, nop5 and stepped: the one that returns
 };
 
 // Without either if the machine has no such instruction.

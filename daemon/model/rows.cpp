@@ -85,6 +85,7 @@ void Row::add(const Row& other) {
   unread += other.unread;
   unwound += other.unwound;
   self += other.self;
+  probes += other.probes;
   sum += other.sum;
   for (const auto& [number, values] : other.buckets) buckets[number] += values;
 }

@@ -92,7 +92,9 @@ struct Row {
   uint64_t unread = 0;   // hits whose value could not be read; not in `count`
   uint64_t unwound = 0;  // calls that ended without a return; not in `count`
   uint64_t self = 0;     // the part of the time outside other calls that the session follows
-  uint64_t sum = 0;      // modulo 2^64; sum, min and max are bits of the type is_unsigned says
+  uint64_t probes =
+      0;             // time of the session's probes within the calls, which is in no other member
+  uint64_t sum = 0;  // modulo 2^64; sum, min and max are bits of the type is_unsigned says
   uint64_t min = 0, max = 0;
   std::map<unsigned, uint64_t> buckets = {};  // by number
 
@@ -104,6 +106,7 @@ struct Row {
     f("unread", s.unread);
     f("unwound", s.unwound);
     f("self", s.self);
+    f("probes", s.probes);
     f("sum", s.sum);
     f("min", s.min);
     f("max", s.max);

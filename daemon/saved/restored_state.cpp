@@ -145,6 +145,8 @@ bool RestoredState::take_slot(const SlotState& state, Switching& switching, Slot
   slot.key = state.key;
   slot.object = objects_[state.object];
   slot.nop5 = state.nop5;
+  slot.cost =
+      static_cast<CostClass>(std::min(active.cost, static_cast<uint32_t>(last_of(CostClass{}))));
   slot.link = link;
   slot.way = saved->second.way;
   take_hooks(active, switching.hooks(), slot);

@@ -139,7 +139,12 @@ Status Commit::add(const SlotWants& wanted, HeldHooks held) {
   for (const Want& want : wanted.wants)
     if (want.site->returns && (!returns || want.site->returns->way == Way::exits))
       returns = want.site->returns;
-  return put({wanted.key, any.part->object, any.part->unmapped, any.site->nop5, std::move(returns)},
+  return put({.key = wanted.key,
+              .object = any.part->object,
+              .unmapped = any.part->unmapped,
+              .nop5 = any.site->nop5,
+              .cost = any.site->cost,
+              .returns = std::move(returns)},
              std::move(planned));
 }
 

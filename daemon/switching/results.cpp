@@ -126,6 +126,7 @@ class KeyedRows {
     Row part{.shape = meaning.shape,
              .count = time.count,
              .self = time.self,
+             .probes = time.probes,
              .sum = time.total,
              .min = ~time.low,
              .max = time.high};

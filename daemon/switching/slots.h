@@ -105,6 +105,7 @@ struct SlotSite {
   std::shared_ptr<const Object> object;
   bool unmapped = false;  // its process had not mapped the file when this was asked for
   bool nop5 = false;      // as in ArmedSite
+  CostClass cost = CostClass::slow;
   std::shared_ptr<const ReturnPlan> returns = {};  // set once a hook has followed calls here
 };
 

@@ -221,6 +221,7 @@ void Staging::write_generation(SlotId slot, unsigned generation, const Change& c
   to.link = uint64_t{change.handover} << 32 | change.link;
   to.pushed = change.returns ? change.returns->pushed_bytes : 0;
   to.moved = change.returns ? change.returns->moved_bytes : 0;
+  to.cost = static_cast<uint32_t>(slots_.by_id.at(slot).cost);
   to.hook_count = count;
 }
 

@@ -40,7 +40,7 @@ TEST_F(Kept, IsTheCallWhoseArgumentsMatch) {
 TEST_F(Kept, IsTheCallWhoseResultMatches) { EXPECT_EQ(of_deep_if("retval == 1"), "deep()"); }
 
 TEST_F(Kept, IsTheCallThatTookLong) {
-  EXPECT_EQ(of_deep_if("duration > 0"), nested("deep", 4) + "deep()");
+  EXPECT_EQ(of_deep_if("duration >= 0"), nested("deep", 4) + "deep()");
   must(engine->delete_session("s"));
   EXPECT_EQ(of_deep_if("duration > 1000000000000"), "");
 }
@@ -181,7 +181,7 @@ TEST_F(Kept, ComesWithTheCpuAndTheTimeOfItsHits) {
   must(engine->streams().subscribe("s", sink));
   Program program("graph_tree", {"4", "50", "/dev/null", "1000"});
   must(engine->drafts().set(
-      "s", {setting_of(program, {.pattern = "u::tree_root", .keep_if = "duration > 0"})}));
+      "s", {setting_of(program, {.pattern = "u::tree_root", .keep_if = "duration >= 0"})}));
   must(engine->commits().commit("s", {}));
   program.run();
   must(engine->streams().flush("s"));

@@ -17,6 +17,10 @@ asm(".pushsection .text\n"
     "tracectl_trial_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n xor %eax, %eax\n ret\n"
     ".size tracectl_trial_nop5, . - tracectl_trial_nop5\n"
     ".balign 16\n"
+    ".type tracectl_trial_stepped, @function\n"
+    "tracectl_trial_stepped: xor %eax, %eax\n ret\n"
+    ".size tracectl_trial_stepped, . - tracectl_trial_stepped\n"
+    ".balign 16\n"
     ".type tracectl_trial_red_zone, @function\n"
     "tracectl_trial_red_zone:\n"
     "  movq $0x5aa55aa5, -8(%rsp)\n"
@@ -57,6 +61,7 @@ asm(".pushsection .text\n"
 extern "C" {
 uint64_t tracectl_trial_nop();
 uint64_t tracectl_trial_nop5();
+uint64_t tracectl_trial_stepped();
 uint64_t tracectl_trial_red_zone();
 uint64_t tracectl_trial_nop10();
 uint64_t tracectl_trial_nop10_red_zone();
@@ -68,16 +73,21 @@ extern const char tracectl_trial_red_zone_site[], tracectl_trial_nop10_red_zone_
 namespace tracectl {
 namespace {
 
-TrialCode that_begins_with_site(uint64_t (*function)()) {
-  return {function, reinterpret_cast<const void*>(function)};
+constexpr int kNopToReturn = 3;
+
+// `to_exit`: bytes from the site to the instruction that returns.
+TrialCode that_begins_with_site(uint64_t (*function)(), size_t to_exit = 0) {
+  const auto* site = reinterpret_cast<const char*>(function);
+  return {function, site, to_exit ? site + to_exit : nullptr};
 }
 
 }  // namespace
 
 TrialCode code_of(TrialFunction function) {
   switch (function) {
-    case TrialFunction::nop: return that_begins_with_site(tracectl_trial_nop);
-    case TrialFunction::nop5: return that_begins_with_site(tracectl_trial_nop5);
+    case TrialFunction::nop: return that_begins_with_site(tracectl_trial_nop, kNopToReturn);
+    case TrialFunction::nop5: return that_begins_with_site(tracectl_trial_nop5, 7);
+    case TrialFunction::stepped: return that_begins_with_site(tracectl_trial_stepped, 2);
     case TrialFunction::red_zone: return {tracectl_trial_red_zone, tracectl_trial_red_zone_site};
     case TrialFunction::nop10: return that_begins_with_site(tracectl_trial_nop10);
     case TrialFunction::nop10_red_zone:
@@ -88,6 +98,8 @@ TrialCode code_of(TrialFunction function) {
   return {};
 }
 
-TrialRegisters trial_registers() { return {offsetof(pt_regs, rax), offsetof(pt_regs, rip), 3}; }
+TrialRegisters trial_registers() {
+  return {offsetof(pt_regs, rax), offsetof(pt_regs, rip), kNopToReturn};
+}
 
 }  // namespace tracectl
