@@ -23,6 +23,7 @@ FunctionSumsPart part_of(const CallTree::Function& function) {
   part.self_ns = figures.self_ns;
   part.min_ns = figures.min_ns;
   part.max_ns = figures.max_ns;
+  if (figures.probes_ns) part.probes_ns = figures.probes_ns;
   part.avg_ns = figures.average_ns();
   return part;
 }

@@ -31,6 +31,7 @@ void CallFigures::add(const CallFigures& other) {
   unwound += other.unwound;
   total_ns += other.total_ns;
   self_ns += other.self_ns;
+  probes_ns += other.probes_ns;
   min_ns = std::min(min_ns, other.min_ns);
   max_ns = std::max(max_ns, other.max_ns);
 }
@@ -73,6 +74,7 @@ CallFigures figures_of(const protocol::RowPart& row) {
           .unwound = row.unwound.value_or(0),
           .total_ns = unsigned_of(row.sum),
           .self_ns = row.self.value_or(0),
+          .probes_ns = row.probes.value_or(0),
           .min_ns = row.min ? unsigned_of(row.min) : UINT64_MAX,
           .max_ns = unsigned_of(row.max)};
 }

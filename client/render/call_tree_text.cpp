@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/render/call_changes.h"
+#include "client/render/probe_share.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
 
@@ -44,6 +45,12 @@ template <class Row> std::string cut(std::vector<Row>& all, size_t rows) {
   return plural(more, "more row") + "\n";
 }
 
+bool any_is_mostly_probes(const std::vector<CallTree::Function>& functions) {
+  return std::any_of(functions.begin(), functions.end(), [](const CallTree::Function& function) {
+    return is_mostly_probes(function.figures.probes_ns, function.figures.total_ns);
+  });
+}
+
 }  // namespace
 
 // ---- by function ----
@@ -51,18 +58,26 @@ template <class Row> std::string cut(std::vector<Row>& all, size_t rows) {
 std::string function_table(const CallTree& calls, size_t rows) {
   std::vector<CallTree::Function> functions = calls.functions();
   const std::string more = cut(functions, rows);
-  Table table({{"FUNCTION"},
-               {"CALLS", Align::right},
-               {"TOTAL", Align::right},
-               {"SELF", Align::right},
-               {"MIN", Align::right},
-               {"AVG", Align::right},
-               {"MAX", Align::right},
-               {""}});
-  for (const auto& [name, figures, total_ns] : functions)
-    table.add({name, std::to_string(figures.calls), time_text(figures, total_ns),
-               time_text(figures, figures.self_ns), time_text(figures, figures.min_ns),
-               average_text(figures), time_text(figures, figures.max_ns), remark_on(figures)});
+  const bool shows_probes = any_is_mostly_probes(functions);
+  std::vector<Table::Column> columns{
+      {"FUNCTION"},           {"CALLS", Align::right}, {"TOTAL", Align::right},
+      {"SELF", Align::right}, {"MIN", Align::right},   {"AVG", Align::right},
+      {"MAX", Align::right}};
+  if (shows_probes) columns.push_back({"PROBES", Align::right});
+  columns.push_back({""});
+  Table table(std::move(columns));
+  for (const auto& [name, figures, total_ns] : functions) {
+    std::vector<std::string> cells{name,
+                                   std::to_string(figures.calls),
+                                   time_text(figures, total_ns),
+                                   time_text(figures, figures.self_ns),
+                                   time_text(figures, figures.min_ns),
+                                   average_text(figures),
+                                   time_text(figures, figures.max_ns)};
+    if (shows_probes) cells.push_back(probe_share_text(figures.probes_ns, figures.total_ns));
+    cells.push_back(remark_on(figures));
+    table.add(std::move(cells));
+  }
   return table.text() + more;
 }
 

@@ -13,6 +13,7 @@
 #include "client/render/histogram.h"
 #include "client/render/latencies.h"
 #include "client/render/probe_names.h"
+#include "client/render/probe_share.h"
 #include "client/render/quantiles.h"
 #include "client/render/row_order.h"
 #include "client/render/table.h"
@@ -151,6 +152,14 @@ bool has_buckets(const RowPart& row) { return row.hist.has_value(); }
 bool is_of_calls(const RowPart& row) { return row.self.has_value(); }
 bool is_latency(const RowPart& row) { return !is_of_calls(row); }
 
+std::string probe_share_of(const RowPart& row) {
+  return probe_share_text(row.probes.value_or(0), ns_of(row.sum).value_or(0));
+}
+
+bool is_mostly_of_probes(const RowPart& row) {
+  return is_mostly_probes(row.probes.value_or(0), ns_of(row.sum).value_or(0));
+}
+
 constexpr ValueColumn kTimeColumns[] = {
     {"CALLS", [](const RowPart& row) { return std::to_string(row.count); }, is_of_calls},
     {"COUNT", [](const RowPart& row) { return std::to_string(row.count); }, is_latency},
@@ -162,6 +171,7 @@ constexpr ValueColumn kTimeColumns[] = {
     {"P90", quantile_of<90>, has_buckets},
     {"P99", quantile_of<99>, has_buckets},
     {"MAX", [](const RowPart& row) { return duration_of(row.max); }, always},
+    {"PROBES", probe_share_of, is_mostly_of_probes},
 };
 
 // Calls, or hits, that ended without a return.

@@ -46,7 +46,10 @@ std::vector<BucketPart> buckets_of(const Row& row) {
 
 void add_time(const Row& row, RowPart& part) {
   part.sum = Integer{row.sum};
-  if (row.shape.of_calls) part.self = row.self;
+  if (row.shape.of_calls) {
+    part.self = row.self;
+    part.probes = row.probes;
+  }
   part.hist = buckets_of(row);
   if (row.count == 0) return;
   if (!row.shape.of_calls) part.avg = average(row);

@@ -17,6 +17,8 @@ struct FunctionSumsPart {
   uint64_t unwound = 0;
   uint64_t without_end = 0;
   std::optional<uint64_t> total_ns = {}, self_ns = {}, min_ns = {}, max_ns = {};
+  // That the probes took within the calls, and that is in no other member; none if it is not known.
+  std::optional<uint64_t> probes_ns = {};
   std::optional<double> avg_ns = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
@@ -27,6 +29,7 @@ struct FunctionSumsPart {
     f("self_ns", s.self_ns);
     f("min_ns", s.min_ns);
     f("max_ns", s.max_ns);
+    f("probes_ns", s.probes_ns);
     f("avg_ns", s.avg_ns);
   }
 };

@@ -34,7 +34,7 @@ class KeepIf(GraphRuns):
 
     def test_all_is_kept_where_all_match(self):
         printed, said = self.graph(self.tree(ROUNDS, PAUSE_US), ['tree_root'], '--json', '--keep-if',
-                                   'duration > 0', engine=EMBEDDED)
+                                   'duration >= 0', engine=EMBEDDED)
         with printed.open() as lines:
             self.is_kept(graph_truth.from_json(lines), said, lambda _: True)
 

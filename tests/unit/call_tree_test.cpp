@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client/render/call_sums.h"
 #include "client/render/call_tree_text.h"
 #include "tests/support/call_trees.h"
 #include "tests/support/random_calls.h"
@@ -93,6 +94,20 @@ TEST_F(Calls, SummedUpInTheKernelStandWhereTheirPathLeads) {
             "parse         5  50 ns  50 ns  10 ns  10 ns  10 ns\n"
             "query         2  60 ns  50 ns  30 ns  30 ns  30 ns\n"
             "fetch         1   7 ns   7 ns   7 ns   7 ns   7 ns\n");
+}
+
+TEST_F(Calls, AreMarkedWhereTheProbesTookMostOfTheirTime) {
+  protocol::RowPart outer = row_by_path(1, 1, 100, 60), inner = row_by_path(2, 4, 40, 40);
+  outer.probes = 300;
+  inner.probes = 10;
+  tree_.add({{.path = 1, .around = 0, .probe = "uprobe:/bin/db:query"},
+             {.path = 2, .around = 1, .probe = "uprobe:/bin/db:parse"}},
+            {outer, inner});
+  EXPECT_EQ(function_table(tree_),
+            "FUNCTION  CALLS   TOTAL   SELF     MIN     AVG     MAX  PROBES\n"
+            "query         1  100 ns  60 ns  100 ns  100 ns  100 ns    75 %\n"
+            "parse         4   40 ns  40 ns   10 ns   10 ns   10 ns    20 %\n");
+  EXPECT_EQ(sums_of(tree_, false).functions.at(0).probes_ns, 300u);
 }
 
 TEST_F(Calls, WithinOthersOfTheirFunctionAreNoPartOfItsTotal) {

@@ -291,6 +291,17 @@ TEST(Quantile, IsAColumnAndAnOrder) {
   EXPECT_EQ(rows[0].probe, "slow at times");
 }
 
+TEST(ShareOfProbes, IsAColumnWhereTheyTookMostOfTheTimeOfARow) {
+  std::vector<RowPart> rows{times("f", 3, 300, 30, 290), times("g", 3, 300, 30, 290)};
+  rows[0].probes = 300;
+  EXPECT_EQ(text_of_rows(rows, 1).find("PROBES"), std::string::npos);
+  rows[1].probes = 900;
+  const std::string text = text_of_rows(rows, 1);
+  EXPECT_NE(text.find("MAX  PROBES  "), std::string::npos) << text;
+  EXPECT_NE(text.find("290 ns    50 %  f\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("290 ns    75 %  g\n"), std::string::npos) << text;
+}
+
 TEST(Histogram, OfDurationsHasUnitsOfTime) {
   const auto begin_of = [](RowPart row) {
     const std::string text = text_of_rows({std::move(row)}, 1);

@@ -46,6 +46,8 @@ struct RowPart {
   std::optional<uint64_t> unread = {};  // hits whose value could not be read; not in `count`
   // For `time`: the time of the calls without that of calls within them that the session also follows, ns.
   std::optional<uint64_t> self = {};
+  // For `time`: the ns that the session's probes took within the calls. None of the other members includes it.
+  std::optional<uint64_t> probes = {};
   // Calls that ended without a return; not in `count`, unless the row is by path.
   std::optional<uint64_t> unwound = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -66,6 +68,7 @@ struct RowPart {
     f("step", s.step);
     f("unread", s.unread);
     f("self", s.self);
+    f("probes", s.probes);
     f("unwound", s.unwound);
   }
 };
