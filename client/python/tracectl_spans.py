@@ -214,14 +214,22 @@ class Spans:
             names = [f'arg{i}' for i in range(len(event.args))]
         return {'tracectl.arg.' + name: value for name, value in zip(names, event.args)}
 
+    @staticmethod
+    def _begin_ns(call, end):
+        """Durations leave out what the probes took; calls within it began and ended with that."""
+        end_ns = unix_ns(end.wall)
+        if call.hit is end:
+            return end_ns - (end.duration or 0)
+        return min(unix_ns(call.hit.wall), end_ns)  # the wall clock may have been set back
+
     def _span(self, call, end):
         end_ns = unix_ns(end.wall)
         arguments = self._arguments(call.hit) or self._arguments(end)
         body = {'traceId': call.context.trace_id, 'spanId': call.span_id, 'name': end.probe,
-                'kind': KIND_INTERNAL, 'startTimeUnixNano': str(end_ns - (end.duration or 0)),
+                'kind': KIND_INTERNAL, 'startTimeUnixNano': str(self._begin_ns(call, end)),
                 'endTimeUnixNano': str(end_ns),
                 'attributes': attributes({
-                    **arguments, 'tracectl.retval': end.retval,
+                    **arguments, 'tracectl.duration_ns': end.duration, 'tracectl.retval': end.retval,
                     'tracectl.retval_is': end.retval_is, 'tracectl.session': end.session,
                     'tracectl.tag': call.hit.tag, 'thread.id': end.tid, 'thread.name': end.comm})}
         if call.context.parent:
