@@ -297,7 +297,22 @@ std::string estimate_text(const CommitReply& reply) {
       size_text(reply.kernel_bytes), size_text(reply.private_bytes));
 }
 
+std::string single_steps_of(const CommitReply& reply) {
+  std::string text;
+  if (reply.slow_sites) text = fmt::format("{} of {} entries", reply.slow_sites, reply.sites);
+  if (reply.slow_exits)
+    text +=
+        fmt::format("{}{} of {} exits", text.empty() ? "" : " and ", reply.slow_exits, reply.exits);
+  return text;
+}
+
 }  // namespace
+
+std::string hit_estimate_text(const CommitReply& reply) {
+  if (!reply.slow_sites && !reply.slow_exits) return "";
+  return fmt::format("about {} a {}: {} are single-stepped", duration_text(reply.hit_ns),
+                     reply.exits ? "call" : "hit", single_steps_of(reply));
+}
 
 std::string commit_text(const CommitReply& reply, bool timings) {
   // Only the reply to a dry run has no epoch.
@@ -310,6 +325,8 @@ std::string commit_text(const CommitReply& reply, bool timings) {
     text += plural(reply.lingering, "site") + " linger: armed for a while, switched off\n";
   if (reply.epoch && timings) text += figures_text(reply.phases_us, reply.skew_ns);
   if (!reply.epoch && reply.added) text += estimate_text(reply);
+  if (const std::string hits = hit_estimate_text(reply); !reply.epoch && !hits.empty())
+    text += hits + "\n";
   for (const std::string& note : reply.notes) text += "note: " + note + "\n";
   return text + refusals_text(reply.refused);
 }

@@ -395,8 +395,10 @@ namespace {
 void report_coverage(const CommonOptions& common, const CommitReply& committed) {
   print_error(notes_text(committed.notes) + refusals_text(committed.refused));
   if (common.quiet) return;
+  const std::string hits = hit_estimate_text(committed);
   print_error("tracing " + plural(committed.probes, "probe") + " at " +
-              plural(committed.sites, "site") + "; ^C ends it\n");
+              plural(committed.sites, "site") + (hits.empty() ? "" : ", " + hits) +
+              "; ^C ends it\n");
 }
 
 }  // namespace

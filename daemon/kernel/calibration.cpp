@@ -19,7 +19,7 @@ namespace tracectl {
 namespace {
 
 // A batch of single steps takes about a ms.
-constexpr uint64_t kCallsOfBatch = 100;
+constexpr uint64_t kCallsOfBatch = 40;
 constexpr size_t kBatches = 11;
 
 // By enum tc_cost_class, which is CostClass.

@@ -46,6 +46,7 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes, bool 
   summary.updated = changes.updated;
   summary.removed = changes.removed;
   summary.cost = arming_cost(changes, one_by_one);
+  summary.hits = estimate_hits(coverage);
   summary.refused = coverage.refused_and_left_out();
   summary.notes = coverage.notes;
   return summary;

@@ -14,6 +14,7 @@
 #include "daemon/sessions/awaiting.h"
 #include "daemon/sessions/budgets.h"
 #include "daemon/sessions/gates.h"
+#include "daemon/sessions/hit_cost.h"
 #include "daemon/sessions/intent.h"
 #include "daemon/sessions/streams.h"
 #include "daemon/sessions/switches.h"
@@ -25,6 +26,7 @@ struct CommitSummary {
   size_t probes = 0, sites = 0;
   size_t added = 0, updated = 0, removed = 0;
   ArmingCost cost;       // of those added
+  HitEstimate hits;      // at all sites
   size_t lingering = 0;  // sites that are armed and that no session wants
   std::vector<Refusal> refused;
   std::vector<std::string> notes;

@@ -2,6 +2,9 @@
 #include "daemon/sessions/hit_cost.h"
 
 #include <algorithm>
+#include <cstddef>
+
+#include "daemon/kernel/calibration.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -21,12 +24,15 @@ bool is_virtual_machine() {
 bool is_virtual_machine() { return true; }
 #endif
 
-// A return is single-stepped, a jump out of the function is emulated. It is not known by which one a call
-// leaves.
+// A return is single-stepped, a jump out of the function is emulated.
+size_t slow_exits_of(const ReturnPlan& returns) {
+  return static_cast<size_t>(std::count_if(returns.exits.begin(), returns.exits.end(),
+                                           [](const ExitSite& exit) { return exit.has_result; }));
+}
+
+// It is not known by which one a call leaves.
 CostClass dearest_exit(const ReturnPlan& returns) {
-  const bool has_return = std::any_of(returns.exits.begin(), returns.exits.end(),
-                                      [](const ExitSite& exit) { return exit.has_result; });
-  return has_return ? CostClass::slow : CostClass::normal;
+  return slow_exits_of(returns) ? CostClass::slow : CostClass::normal;
 }
 
 }  // namespace
@@ -34,6 +40,18 @@ CostClass dearest_exit(const ReturnPlan& returns) {
 const HitCosts& HitCosts::here() {
   static const HitCosts costs = is_virtual_machine() ? in_virtual_machine() : on_hardware();
   return costs;
+}
+
+HitCosts HitCosts::measured() {
+  // The programs' own part, about: of a count, and of following a call and adding its time.
+  constexpr double kCount = 150, kFollow = 200;
+  const tc_hit_costs costs = hit_costs();
+  if (!costs.by_return) return here();
+  return {.fast = costs.entry[TC_COST_FAST] + kCount,
+          .normal = costs.entry[TC_COST_NORMAL] + kCount,
+          .slow = costs.entry[TC_COST_SLOW] + kCount,
+          .trampoline = costs.by_trampoline + kFollow,
+          .kept_call = kFollow};
 }
 
 double HitCosts::of(CostClass cost) const {
@@ -49,6 +67,28 @@ double HitCosts::of(CostClass cost, Way way, const ReturnPlan* returns) const {
   if (way == Way::trampoline) return of(cost) + trampoline;
   if (way == Way::exits && returns) return of(cost) + kept_call + of(dearest_exit(*returns));
   return of(cost);
+}
+
+HitEstimate estimate_hits(const Coverage& coverage) {
+  HitEstimate estimate;
+  if (coverage.wants.empty()) return estimate;
+  // Whoever follows calls waits for the measurement anyway.
+  const bool follows = std::any_of(
+      coverage.wants.begin(), coverage.wants.end(),
+      [](const SlotWants& at_slot) { return at_slot.wants.front().site->returns != nullptr; });
+  const HitCosts costs = follows ? HitCosts::measured() : HitCosts::here();
+  double sum_ns = 0;
+  for (const SlotWants& at_slot : coverage.wants) {
+    const Site& site = *at_slot.wants.front().site;
+    const Way way = site.returns ? site.returns->way : Way::entry;
+    sum_ns += costs.of(site.cost, way, site.returns.get());
+    if (site.cost == CostClass::slow) ++estimate.slow_sites;
+    if (way != Way::exits) continue;
+    estimate.exits += site.returns->exits.size();
+    estimate.slow_exits += slow_exits_of(*site.returns);
+  }
+  estimate.hit_ns = static_cast<uint64_t>(sum_ns / static_cast<double>(coverage.wants.size()));
+  return estimate;
 }
 
 }  // namespace tracectl

@@ -3,6 +3,10 @@
 // The time that a hit takes from the traced program, as far as it can be known without measuring it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
+#include "daemon/finding/coverage.h"
 #include "daemon/model/cost.h"
 #include "daemon/model/probe.h"
 
@@ -22,10 +26,22 @@ struct HitCosts {
   // as an emulated instruction.
   static constexpr HitCosts in_virtual_machine() { return {550, 670, 10'000, 1200, 1200}; }
   static const HitCosts& here();
+  // What the kernel takes is measured here (daemon/kernel/calibration.h), which takes some tens of ms once. here(), if it
+  // could not be.
+  static HitCosts measured();
 
   double of(CostClass cost) const;
   // The cost of a hit at a site of this class, including the end of the call that it begins.
   double of(CostClass cost, Way way, const ReturnPlan* returns) const;
 };
+
+// What the sites of a session take from the programs.
+struct HitEstimate {
+  size_t slow_sites = 0;             // their instruction is single-stepped
+  size_t exits = 0, slow_exits = 0;  // probes where followed calls end
+  uint64_t hit_ns =
+      0;  // of a hit, with the end of the call that it begins: the mean over the sites
+};
+HitEstimate estimate_hits(const Coverage& coverage);
 
 }  // namespace tracectl

@@ -42,6 +42,19 @@ class Returns(support.DaemonTest):
                          r'^CALLS +TOTAL +SELF +AVG +MIN +P50 +P90 +P99 +MAX( +PROBES)? +UNWOUND +PROBE$')
         self.assertIn('duration at uprobe:', printed)
 
+    def test_what_single_steps_take_is_said_before_arming(self):
+        def planned(*verb):
+            return *verb, '--dry-run', '--', target('burns'), '1'
+
+        by_exits = planned('time', 'burns_outer', 'burns_stepped', '--returns', 'exits')
+        self.assertRegex(self.daemon.run(*by_exits).stdout,
+                         r'\nabout [\d.]+ us a call: 1 of 2 entries and 2 of 2 exits are single-stepped\n$')
+        reply = self.daemon.json(*by_exits)
+        self.assertEqual((reply['slow_sites'], reply['exits'], reply['slow_exits']), (1, 2, 2))
+        self.assertRegex(self.daemon.run(*planned('count', 'burns_*')).stdout,
+                         r'\nabout [\d.]+ us a hit: 1 of 4 entries are single-stepped\n$')
+        self.assertNotIn('about', self.daemon.run(*planned('time', 'burns_outer', '--returns', 'trampoline')).stdout)
+
     def test_a_return_is_an_event_with_its_value(self):
         program = self.program('calls', '2')
         client = self.daemon.connect()

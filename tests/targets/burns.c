@@ -1,4 +1,4 @@
-// build: -O2 -g -fcf-protection=none
+// build: -O2 -g -fcf-protection=none -fno-optimize-sibling-calls
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Functions that take known times, three levels of them: in each of ROUNDS (the argument), burns_outer takes 300 us by

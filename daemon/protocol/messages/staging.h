@@ -115,6 +115,11 @@ struct CommitReply {
   // What those added take by estimate: of the kernel's memory, and of code that each process that maps it gets its own
   // copy of.
   uint64_t kernel_bytes = 0, private_bytes = 0;
+  // Of the session's sites those whose instruction the kernel single-steps at each hit; the probes where followed calls
+  // end, and those of them that are single-stepped.
+  uint64_t slow_sites = 0, exits = 0, slow_exits = 0;
+  // What a hit takes from the program by estimate, with the end of the call that it begins: the mean over the sites.
+  uint64_t hit_ns = 0;
   std::vector<Refusal> refused;  // the sites left out
   // For the user: for example, that a library is not covered in later processes.
   std::vector<std::string> notes;
@@ -130,6 +135,10 @@ struct CommitReply {
     f("removed", s.removed);
     f("kernel_bytes", s.kernel_bytes);
     f("private_bytes", s.private_bytes);
+    f.optional("slow_sites", s.slow_sites);
+    f.optional("exits", s.exits);
+    f.optional("slow_exits", s.slow_exits);
+    f.optional("hit_ns", s.hit_ns);
     f("refused", s.refused);
     f("notes", s.notes);
     f("lingering", s.lingering);
