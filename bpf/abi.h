@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * The whole contract between the programs in the kernel and the engine in user space. Both sides
- * include this file, and nothing in it is repeated elsewhere. Three parts are in files of their own:
- * bpf/abi_limits.h, bpf/abi_spec.h, bpf/abi_records.h.
+ * include this file, and nothing in it is repeated elsewhere. Four parts are in files of their own:
+ * bpf/abi_limits.h, bpf/abi_costs.h, bpf/abi_spec.h, bpf/abi_records.h.
  *
  * A hit is resolved like this:
  *
@@ -18,6 +18,7 @@
 #ifndef TRACECTL_ABI_H
 #define TRACECTL_ABI_H
 
+#include "bpf/abi_costs.h"
 #include "bpf/abi_limits.h"
 #include "bpf/abi_records.h"
 #include "bpf/abi_spec.h"
@@ -61,30 +62,6 @@ enum tc_handover {
 	TC_NO_HANDOVER,
 	TC_HANDOVER_OF_ONE,	/* armed in one process */
 	TC_HANDOVER_OF_ALL,	/* armed in all processes that map the file */
-};
-
-/* What the kernel does at a site besides running the program: CostClass of daemon/model/cost.h. */
-enum tc_cost_class {
-	TC_COST_FAST,	/* a call in place of the breakpoint */
-	TC_COST_NORMAL,	/* a breakpoint, and the instruction is emulated */
-	TC_COST_SLOW,	/* a breakpoint, and the instruction is single-stepped */
-	TC_COST_CLASSES,
-};
-
-/* How a call is followed. */
-enum tc_way { TC_BY_TRAMPOLINE, TC_BY_EXITS, TC_WAYS };
-
-/*
- * The time that the kernel and the processor take for a probe, besides its program, in ns. Measured before the first
- * call is followed (daemon/kernel/calibration.h); 0 where it could not be.
- */
-struct tc_hit_costs {
-	__u32 entry[TC_COST_CLASSES];	/* of a hit at a site of that class */
-	__u32 by_return;		/* of a hit at an exit that returns, */
-	__u32 by_jump;			/*   and at one that jumps */
-	__u32 by_trampoline;		/* of a return by trampoline */
-	/* The part of it between the end of the program at the entry and the beginning of the one at the end. */
-	__u32 between[TC_WAYS][TC_COST_CLASSES];
 };
 
 struct tc_generation {

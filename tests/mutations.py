@@ -335,7 +335,7 @@ MUTATIONS = [
              SHARES),
     Mutation('no-cost-of-the-kernel', 'daemon/kernel/programs.cpp',
              '  skeleton_.bss->hit_costs = hit_costs();\n', '', PROGRAM_TIMES),
-    Mutation('ends-of-inner-calls-not-left-out', 'bpf/returns.bpf.h',
+    Mutation('ends-of-inner-calls-not-left-out', 'bpf/leaves.bpf.h',
              '\tleave_out_end(calls, end);\n', '', PROGRAM_TIMES),
     Mutation('entries-of-inner-calls-not-left-out', 'bpf/returns.bpf.h',
              '\t\tleave_out_entry(calls, begin, followed);\n', '', PROGRAM_TIMES),
