@@ -33,8 +33,7 @@ struct CallFigures {
   uint64_t unwound = 0;  // of the timed ones
   uint64_t total_ns = 0;
   uint64_t self_ns = 0;
-  uint64_t probes_ns =
-      0;  // that probes took within the calls, in none of the others; 0 if it is not known
+  uint64_t probes_ns = 0;  // that probes took within the calls, in none of the others; 0: unknown
   uint64_t min_ns = UINT64_MAX;
   uint64_t max_ns = 0;
 

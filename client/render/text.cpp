@@ -9,6 +9,7 @@
 #include "client/options/size.h"
 #include "client/render/args.h"
 #include "client/render/call_names.h"
+#include "client/render/hit_estimate.h"
 #include "client/render/probe_names.h"
 #include "client/render/recorder.h"
 #include "client/render/table.h"
@@ -297,22 +298,7 @@ std::string estimate_text(const CommitReply& reply) {
       size_text(reply.kernel_bytes), size_text(reply.private_bytes));
 }
 
-std::string single_steps_of(const CommitReply& reply) {
-  std::string text;
-  if (reply.slow_sites) text = fmt::format("{} of {} entries", reply.slow_sites, reply.sites);
-  if (reply.slow_exits)
-    text +=
-        fmt::format("{}{} of {} exits", text.empty() ? "" : " and ", reply.slow_exits, reply.exits);
-  return text;
-}
-
 }  // namespace
-
-std::string hit_estimate_text(const CommitReply& reply) {
-  if (!reply.slow_sites && !reply.slow_exits) return "";
-  return fmt::format("about {} a {}: {} are single-stepped", duration_text(reply.hit_ns),
-                     reply.exits ? "call" : "hit", single_steps_of(reply));
-}
 
 std::string commit_text(const CommitReply& reply, bool timings) {
   // Only the reply to a dry run has no epoch.

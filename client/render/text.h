@@ -39,9 +39,6 @@ std::string unproven_text(const protocol::UnprovenPart& unproven);
 std::string session_text(const protocol::SessionPart& session);
 std::string info_text(const protocol::ProbeInfoReply& reply);
 // `timings`: also of the switch's phases, and when each CPU had its first hit.
-// What the probes take from the program, if the kernel has to single-step: "about 16.9 us a call: 3 of 4 exits are
-// single-stepped". Else empty.
-std::string hit_estimate_text(const protocol::CommitReply& reply);
 std::string commit_text(const protocol::CommitReply& reply, bool timings);
 std::string switch_text(const protocol::SwitchReply& reply, bool timings);
 std::string status_text(const protocol::StatusReply& reply);

@@ -8,6 +8,7 @@
 #include "client/connection/ask.h"
 #include "client/connection/probe_list.h"
 #include "client/output/output.h"
+#include "client/render/hit_estimate.h"
 #include "client/render/keys.h"
 #include "client/render/probe_names.h"
 #include "client/render/text.h"
