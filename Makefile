@@ -138,7 +138,7 @@ fuzz_src := $(wildcard tests/fuzz/*_fuzz.cpp)
 bench_src := $(wildcard tests/bench/*.cpp)
 soak_src := $(wildcard tests/soak/*.cpp)
 # Programs to trace that are written in instructions of x86-64.
-of_x86_64 := busy chosen entries hot hot_instrumented nops parameters parameters_dwarf4 parameters_o0 parameters_split \
+of_x86_64 := busy chosen emulated entries hot hot_instrumented nops parameters parameters_dwarf4 parameters_o0 parameters_split \
 	parameters_split_dwarf4 reach_no_plt reach_stripped redzone_leaf refused returned returned_o0 returned_plain runtime_probes soak_clock \
 	soak_exceptions soak_redzone soak_signals stack_edge
 target_src := $(filter-out $(if $(is_x86_64),,$(of_x86_64:%=tests/targets/%.c) $(of_x86_64:%=tests/targets/%.cpp)),\
@@ -175,7 +175,10 @@ asan_part_obj = $(patsubst %,$(B)/asan/parts/%.o,$(1))
 engine_obj := $(call part_obj,$(engine_parts)) $(call obj,$(filter $(step_src),$(engine_src)))
 asan_engine_obj := $(call asan_part_obj,$(engine_parts)) $(call asan_obj,$(filter $(step_src),$(engine_src)))
 
-skeleton := $(if $(wildcard bpf/tracer.bpf.c),$(B)/bpf/tracer.skel.h)
+# The emulator's instructions are those of x86-64.
+skeletons := $(if $(wildcard bpf/tracer.bpf.c),$(B)/bpf/tracer.skel.h \
+	$(if $(is_x86_64),$(B)/bpf/emulator.skel.h))
+test_skeletons := $(if $(is_x86_64),$(B)/tests/bpf/emulate_states.skel.h)
 programs := $(if $(daemon_src),$(B)/tracectld) $(if $(client_main),$(B)/tracectl) \
 	$(if $(generator_main),$(B)/tracectl-usdt)
 runtime := $(B)/libtracectl-usdt.a
@@ -192,7 +195,7 @@ soak_bin := $(if $(soak_src),$(B)/soak)
 MATRIX_OF_OTHERS := 6.12 6.18 7.2
 bench_bins := $(patsubst tests/bench/%.cpp,$(B)/bench/%,$(bench_src))
 
-build: $(skeleton) $(B)/libtracectl-engine.a $(runtime) $(runtime_so) $(programs) $(schema)
+build: $(skeletons) $(B)/libtracectl-engine.a $(runtime) $(runtime_so) $(programs) $(schema)
 all: build $(targets)
 build-tests: $(unit_bin) $(asan_bin) $(kernel_bin) $(test_daemon) $(fuzz_bins) $(bench_bins) $(soak_bin)
 
@@ -213,18 +216,23 @@ endef
 # The skeleton is generated as C: warnings about its conversions are of no use, and clang knows no _Bool in C++.
 define skeleton_of
 	$(call say,SKEL,$@)
-	$(V){ echo '#pragma GCC system_header'; $(BPFTOOL) gen skeleton $< name tracer | sed 's/\b_Bool\b/bool/'; } >$@
+	$(V){ echo '#pragma GCC system_header'; $(BPFTOOL) gen skeleton $< name $* | sed 's/\b_Bool\b/bool/'; } >$@
 endef
 
-$(B)/bpf/tracer.bpf.o: bpf/tracer.bpf.c Makefile
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
 	$(call bpf_object)
-$(B)/bpf/tracer.skel.h: $(B)/bpf/tracer.bpf.o
+$(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(skeleton_of)
+$(B)/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c Makefile
+	$(call bpf_object)
+$(B)/tests/bpf/%.skel.h: $(B)/tests/bpf/%.bpf.o
+	$(skeleton_of)
+.PRECIOUS: $(B)/bpf/%.bpf.o $(B)/tests/bpf/%.bpf.o
 
-# Only the room with libbpf and one file of the tests include the skeleton. Before the first build there is no .d
+# Only the room with libbpf and one file of the tests include the skeletons. Before the first build there is no .d
 # file that says so.
-$(call part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call obj,tests/support/verified.cpp): | $(skeleton)
-$(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call asan_obj,tests/support/verified.cpp): | $(skeleton)
+$(call part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call obj,tests/support/verified.cpp tests/support/emulated_by_bpf.cpp): | $(skeletons) $(test_skeletons)
+$(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call asan_obj,tests/support/verified.cpp tests/support/emulated_by_bpf.cpp): | $(skeletons) $(test_skeletons)
 
 # ---- the page of `report --html`: its parts, joined to one text ----
 
@@ -600,4 +608,4 @@ clean:
 	$(call obj,$(single_src) $(support_src) $(bench_src) $(soak_src) $(runtime_src)) $(step_obj) $(seeds_obj) \
 	$(asan_engine_obj) $(call asan_part_obj,$(client_parts) $(generator_parts)) \
 	$(call asan_obj,$(runtime_src) $(support_src) $(fuzz_src)))
--include $(B)/bpf/tracer.bpf.d $(addsuffix .d,$(targets))
+-include $(B)/bpf/tracer.bpf.d $(B)/bpf/emulator.bpf.d $(B)/tests/bpf/emulate_states.bpf.d $(addsuffix .d,$(targets))

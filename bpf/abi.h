@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
  * The whole contract between the programs in the kernel and the engine in user space. Both sides
- * include this file, and nothing in it is repeated elsewhere. Four parts are in files of their own:
- * bpf/abi_limits.h, bpf/abi_costs.h, bpf/abi_spec.h, bpf/abi_records.h.
+ * include this file, and nothing in it is repeated elsewhere. Five parts are in files of their own:
+ * bpf/abi_limits.h, bpf/abi_costs.h, bpf/abi_emulation.h, bpf/abi_spec.h, bpf/abi_records.h.
  *
  * A hit is resolved like this:
  *
@@ -19,6 +19,7 @@
 #define TRACECTL_ABI_H
 
 #include "bpf/abi_costs.h"
+#include "bpf/abi_emulation.h"
 #include "bpf/abi_limits.h"
 #include "bpf/abi_records.h"
 #include "bpf/abi_spec.h"

@@ -8,7 +8,8 @@
 /* What the kernel does at a site besides running the program: CostClass of daemon/model/cost.h. */
 enum tc_cost_class {
 	TC_COST_FAST,	/* a call in place of the breakpoint */
-	TC_COST_NORMAL,	/* a breakpoint, and the instruction is emulated */
+	TC_COST_NORMAL,	/* a breakpoint, and the kernel emulates the instruction */
+	TC_COST_EMULATED,	/* a breakpoint, and the emulator (bpf/emulator.bpf.c) carries it out */
 	TC_COST_SLOW,	/* a breakpoint, and the instruction is single-stepped */
 	TC_COST_CLASSES,
 };

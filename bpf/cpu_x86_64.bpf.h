@@ -9,17 +9,19 @@
 #ifdef __TARGET_ARCH_x86
 
 /* X(number, member of the context) for each register. */
-#define FOR_EACH_REGISTER(X) \
+#define FOR_EACH_GENERAL_REGISTER(X) \
 	X(0, rax) X(1, rcx) X(2, rdx) X(3, rbx) \
 	X(4, rsp) X(5, rbp) X(6, rsi) X(7, rdi) \
 	X(8, r8) X(9, r9) X(10, r10) X(11, r11) \
-	X(12, r12) X(13, r13) X(14, r14) X(15, r15) \
-	X(TC_INSTRUCTION_POINTER, rip)
+	X(12, r12) X(13, r13) X(14, r14) X(15, r15)
+#define FOR_EACH_REGISTER(X) \
+	FOR_EACH_GENERAL_REGISTER(X) X(TC_INSTRUCTION_POINTER, rip)
 
 /* ---- a thread ---- */
 
 struct thread_struct {
 	unsigned long fsbase;
+	unsigned long features;	/* with CONFIG_X86_USER_SHADOW_STACK */
 } __attribute__((preserve_access_index));
 
 /* C libraries put the block that this points to at the top of a thread's stack. */

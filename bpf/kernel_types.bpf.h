@@ -171,6 +171,15 @@ struct cgroup {
 	struct cgroup_root *root;
 } __attribute__((preserve_access_index));
 
+/* What a thread's hit of a uprobe needs. */
+struct arch_uprobe {
+	__u8 insn[16];
+} __attribute__((preserve_access_index));
+
+struct uprobe_task {
+	struct arch_uprobe *auprobe;	/* of the probe whose programs run */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid;
 	int tgid;
@@ -184,6 +193,7 @@ struct task_struct {
 	const struct cred *real_cred;
 	__u64 start_boottime;
 	__u64 self_exec_id;
+	struct uprobe_task *utask;
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 

@@ -16,11 +16,11 @@ Backend::Failure no_daemon(const std::string& socket, Backend::Needs needs) {
   return {Error{Code::not_found, message}, kNoDaemon};
 }
 
-Backend::Failure daemons_choice() {
-  return {Error{Code::invalid,
-                "--fast-nops has no effect on a running daemon: start tracectld with it, or trace "
-                "--embedded"},
-          kUsage};
+Backend::Failure daemons_choice(const std::string& option) {
+  return {
+      Error{Code::invalid, option + " has no effect on a running daemon: start tracectld with it, "
+                                    "or trace --embedded"},
+      kUsage};
 }
 
 }  // namespace
@@ -28,7 +28,8 @@ Backend::Failure daemons_choice() {
 Opened Backend::open(const CommonOptions& options, Needs needs) {
   if (!options.embedded) {
     auto connection = Connection::open(options.socket);
-    if (connection && options.fast_nops) return daemons_choice();
+    if (connection && options.fast_nops) return daemons_choice("--fast-nops");
+    if (connection && options.emulate) return daemons_choice("--emulate");
     if (connection) return Opened(std::in_place_type<Backend>, std::move(*connection));
     if (connection.error().code == Code::denied) return Failure{connection.error(), kDenied};
     if (connection.error().code != Code::not_found) return Failure{connection.error(), kFailed};
@@ -37,7 +38,8 @@ Opened Backend::open(const CommonOptions& options, Needs needs) {
     return Failure{Error{Code::invalid, "this command needs a daemon and cannot be --embedded"},
                    kUsage};
   }
-  auto engine = LocalEngine::start({.verbose = options.verbose, .fast_nops = options.fast_nops});
+  auto engine = LocalEngine::start(
+      {.verbose = options.verbose, .fast_nops = options.fast_nops, .emulate = options.emulate});
   if (!engine)
     return Failure{engine.error(), engine.error().code == Code::denied ? kDenied : kFailed};
   return Opened(std::in_place_type<Backend>, std::move(*engine));

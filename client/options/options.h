@@ -18,6 +18,7 @@ struct CommonOptions {
   std::string host;             // runs the command there
   bool end_with_input = false;  // ends as by ^C
   bool fast_nops = false;       // of the embedded engine
+  bool emulate = false;         // likewise
   bool json = false;
   bool mangled = false;  // functions are shown by their linkage names
   bool quiet = false;

@@ -29,6 +29,9 @@ void add_common(Grammar grammar, CommonOptions& common, std::string& stack_forma
   grammar.flag("--embedded", common.embedded, "trace without a daemon (as root)");
   grammar.flag("--fast-nops", common.fast_nops,
                "of the embedded engine: probes on 5-byte nops may become calls; see tracectld(8)");
+  grammar.flag(
+      "--emulate", common.emulate,
+      "of the embedded engine: carry out what the kernel would single-step; see tracectld(8)");
   grammar.option("-H,--host", common.host, "run this on another host, over ssh")
       .value_name("[USER@]HOST")
       .check(check_host);

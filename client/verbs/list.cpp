@@ -52,7 +52,8 @@ std::pair<std::string_view, uint64_t> address_of(const ProbePart& probe) {
 // Slow ones first.
 int rank_of(const ProbePart& probe) {
   int rank = 0;
-  for (CostClass cost : {CostClass::slow, CostClass::normal, CostClass::fast}) {
+  for (CostClass cost :
+       {CostClass::slow, CostClass::emulated, CostClass::normal, CostClass::fast}) {
     if (probe.cost == name_of(cost)) break;
     ++rank;
   }

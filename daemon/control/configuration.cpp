@@ -64,6 +64,7 @@ void take_over(Configuration& into, const protocol::AskedConfiguration& asked) {
   into.memory_bytes = asked.memory_bytes.value_or(into.memory_bytes);
   into.linger_s = asked.linger.value_or(into.linger_s);
   into.fast_nops = asked.fast_nops.value_or(into.fast_nops);
+  into.emulate = asked.emulate.value_or(into.emulate);
   into.verbose = asked.verbose.value_or(into.verbose);
   if (asked.quota) take_over(into.quota, *asked.quota);
 }
@@ -95,6 +96,7 @@ std::vector<std::string> wanting_restart(const Configuration& from, const Config
   if (from.memory_bytes != to.memory_bytes) names.emplace_back("memory-bytes");
   if (from.linger_s != to.linger_s) names.emplace_back("linger");
   if (from.fast_nops != to.fast_nops) names.emplace_back("fast-nops");
+  if (from.emulate != to.emulate) names.emplace_back("emulate");
   if (!is_same(from.quota, to.quota)) names.emplace_back("quota");
   return names;
 }

@@ -19,6 +19,7 @@ struct Configuration {
   uint64_t memory_bytes = EngineOptions{}.memory_bytes;
   double linger_s = 0;
   bool fast_nops = false;
+  bool emulate = false;
   bool verbose = false;
   Quota quota = {};
 };

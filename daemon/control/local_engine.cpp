@@ -71,8 +71,11 @@ struct LocalEngine::Running {
 
 Result<std::unique_ptr<LocalEngine>> LocalEngine::start(const Options& options) {
   open_command_log(options.verbose);
-  auto kernel = Kernel::open({.fast_nops = options.fast_nops, .for_one_command = true});
+  auto kernel = Kernel::open(
+      {.fast_nops = options.fast_nops, .emulates = options.emulate, .for_one_command = true});
   if (!kernel) return kernel.error();
+  if (const auto& emulates = (*kernel)->emulation(); !emulates)
+    return emulates.error().in("--emulate");
   auto engine = Engine::start(std::move(*kernel), EngineOptions{.for_one_command = true});
   if (!engine) return engine.error();
   Fd wake{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};

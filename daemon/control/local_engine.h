@@ -18,6 +18,7 @@ class LocalEngine {
   struct Options {
     bool verbose = false;  // log each decision to standard error, as the daemon does to the journal
     bool fast_nops = false;  // as in KernelOptions
+    bool emulate = false;    // fails where the kernel does not let it
   };
   static Result<std::unique_ptr<LocalEngine>> start(const Options& options);
   ~LocalEngine();

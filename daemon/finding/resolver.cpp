@@ -272,7 +272,10 @@ std::shared_ptr<const ProbeMatch> Resolver::known_match(const ObjectPtr& object,
   const auto is_it = [&](const FoundMatch& found) {
     if (found.object != object) return false;
     Question same = question;
-    if (!found.match->depends_on_nops) same.nops = found.question.nops;
+    if (!found.match->depends_on_nops) {
+      same.costs = found.question.costs;
+      same.costs.emulates = question.costs.emulates;
+    }
     return found.question == same;
   };
   const auto known = std::find_if(matches_.begin(), matches_.end(), is_it);
@@ -289,9 +292,9 @@ std::shared_ptr<const ProbeMatch> Resolver::known_match(const ObjectPtr& object,
 Result<ProbeMatch> Resolver::ask(const Object& object, Question& question) {
   auto match = object.reader().find(question);
   if (!match || !match->depends_on_nops) return match;
-  nops_seen_ = nops_();
-  if (question.nops == nops_seen_) return match;
-  question.nops = nops_seen_;
+  costs_seen_ = costs_();
+  if (question.costs == costs_seen_) return match;
+  question.costs = costs_seen_;
   return object.reader().find(question);
 }
 
@@ -300,7 +303,7 @@ Result<std::shared_ptr<const ProbeMatch>> Resolver::find(const ObjectPtr& object
                                                          const Wanted& wanted,
                                                          const MatchBounds& most) {
   Question question = wanted.question(pattern);
-  question.nops = nops_seen_;
+  question.costs = costs_seen_;
   question.most = most;
   if (auto known = known_match(object, question)) return known;
   auto match = ask(*object, question);

@@ -86,10 +86,15 @@ struct Learned {
 // that cannot be armed are in `refused`.
 class Resolver {
  public:
-  // `most_of_user`: the most sites that one request may match, of a user who may not trace every process. `nops`: what
-  // the kernel makes of them; asked only when an answer depends on it, always with the same result.
-  Resolver(Reading& reading, size_t most_of_user, std::function<Nops()> nops)
-      : most_of_user_(most_of_user), nops_(std::move(nops)), reading_(reading), objects_(reading) {}
+  // `most_of_user`: the most sites that one request may match, of a user who may not trace every process. `costs`: of this
+  // machine; asked only when an answer depends on its nops, always with the same result, and taken to be `untried` before.
+  Resolver(Reading& reading, size_t most_of_user, const SiteCosts& untried,
+           std::function<SiteCosts()> costs)
+      : most_of_user_(most_of_user),
+        costs_(std::move(costs)),
+        costs_seen_(untried),
+        reading_(reading),
+        objects_(reading) {}
 
   // Begins to count the matches of one request.
   void begin_count() { count_ = {}; }
@@ -147,8 +152,8 @@ class Resolver {
   bool slice_is_over_ = false;
   MatchCount count_;
   size_t most_of_user_;
-  std::function<Nops()> nops_;
-  Nops nops_seen_;  // what nops_ returned, once it was asked
+  std::function<SiteCosts()> costs_;
+  SiteCosts costs_seen_;  // what costs_ returned, once it was asked
 
   Reading& reading_;
   Objects objects_;

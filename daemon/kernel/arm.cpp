@@ -66,17 +66,25 @@ struct Sites {
   }
 };
 
+// What sites are armed with.
+struct Tools {
+  LongWork& closing;
+  const Programs::OfWay& programs;
+  const IgnoreHits& ignore;
+  Emulator* emulator;
+};
+
 // The subset of a request's sites.
 class Batch {
  public:
-  Batch(LongWork& closing, const ArmRequest& request, std::span<const size_t> chosen,
-        const IgnoreHits& ignore)
-      : closing_(closing), request_(request), ignore_(ignore) {
+  Batch(const Tools& tools, const ArmRequest& request, std::span<const size_t> chosen)
+      : tools_(tools), request_(request) {
     for (const size_t i : chosen) {
       const ArmedSite& site = request.sites[i];
       sites_.add(site, i, request.incarnation);
-      if (site.nop5 && ignore) nops_.add(site, i, request.incarnation);
+      if (site.nop5 && tools.ignore) nops_.add(site, i, request.incarnation);
       exits_.add_exits(site, i, request.incarnation);
+      if (tools.emulator) add_emulated(site);
     }
   }
 
@@ -84,33 +92,50 @@ class Batch {
   // process that maps the file, and waits for those that hit other probes.
   // If it fails, errno says why, and `refused` gets the site of the request that could not be armed, where the kernel
   // arms one after another.
-  std::optional<Link> link(const Programs::OfWay& programs, std::optional<size_t>& refused) const {
+  std::optional<Link> link(std::optional<size_t>& refused) const {
     std::vector<Fd> beside;
+    std::shared_ptr<const void> needed;
     const auto keep = [&beside](std::vector<Fd> armed) {
       std::move(armed.begin(), armed.end(), std::back_inserter(beside));
     };
+    // The link that was made first runs last: after all programs that want to see the registers as they were.
+    if (!emulated_.empty()) {
+      auto emulated = tools_.emulator->arm(request_.object_fd, request_.filter, emulated_);
+      if (!emulated) return std::nullopt;
+      keep(std::move(emulated->links));
+      needed = std::move(emulated->places);
+    }
     if (!nops_.offsets.empty()) {
-      auto keeping = keep_breakpoints(programs.keeping, request_.object_fd, nops_.offsets,
-                                      nops_.semaphores_or_none(), ignore_);
+      auto keeping = keep_breakpoints(tools_.programs.keeping, request_.object_fd, nops_.offsets,
+                                      nops_.semaphores_or_none(), tools_.ignore);
       if (keeping.empty()) return std::nullopt;
       keep(std::move(keeping));
     }
-    // Armed before the site itself: where a function's first instruction is an exit, the link that was
-    // made last runs first.
+    // Before the site itself, for functions whose first instruction is an exit.
     if (!exits_.offsets.empty()) {
-      auto exits = arm_placed(programs.at_exit, attach_type_at_uprobes(), exits_, refused);
+      auto exits = arm_placed(tools_.programs.at_exit, attach_type_at_uprobes(), exits_, refused);
       if (exits.empty()) return std::nullopt;
       keep(std::move(exits));
     }
-    auto sites = arm_placed(programs.at_site, programs.attach_type, sites_, refused);
+    auto sites = arm_placed(tools_.programs.at_site, tools_.programs.attach_type, sites_, refused);
     if (sites.empty()) return std::nullopt;
     Fd first = std::move(sites.front());
     sites.erase(sites.begin());
     keep(std::move(sites));
-    return Link{closing_, std::move(first), request_.incarnation, std::move(beside)};
+    return Link{tools_.closing, std::move(first), request_.incarnation, std::move(beside),
+                std::move(needed)};
   }
 
  private:
+  void add_emulated(const ArmedSite& site) {
+    add_emulated(site.offset, Standing::within, site.cost);
+    for (const ExitSite& exit : site.exits) add_emulated(exit.offset, Standing::at_exit, exit.cost);
+  }
+  void add_emulated(uint64_t offset, Standing standing, CostClass cost) {
+    if (cost >= CostClass::emulated)
+      emulated_.push_back({offset, standing, cost == CostClass::emulated});
+  }
+
   // While no process of the target maps the file, the kernel accepts an instruction that it cannot
   // probe later, and does not say so. With the code mapped in this process it must probe it now, or
   // refuse. A filter that excludes us needs a link of our own for that.
@@ -145,9 +170,9 @@ class Batch {
     return std::move(*mapping);
   }
 
-  LongWork& closing_;
+  const Tools& tools_;
   const ArmRequest& request_;
-  const IgnoreHits& ignore_;
+  std::vector<Emulator::Place> emulated_;
   Sites sites_;
   Sites nops_;   // those of them that are 5-byte nops and must not become calls
   Sites exits_;  // of their functions
@@ -163,9 +188,7 @@ bool may_be_one_sites(int err) {
 // gate, because nothing has been switched on.
 class RefusalSearch {
  public:
-  RefusalSearch(LongWork& closing, const Programs::OfWay& programs, const ArmRequest& request,
-                const IgnoreHits& ignore)
-      : closing_(closing), programs_(programs), request_(request), ignore_(ignore) {}
+  RefusalSearch(const Tools& tools, const ArmRequest& request) : tools_(tools), request_(request) {}
 
   std::vector<ArmFailure::Site> run(std::span<const size_t> sites) {
     search(sites);
@@ -179,7 +202,7 @@ class RefusalSearch {
       const auto part = open.back();
       open.pop_back();
       std::optional<size_t> refused;
-      if (Batch(closing_, request_, part, ignore_).link(programs_, refused)) continue;
+      if (Batch(tools_, request_, part).link(refused)) continue;
       if (!may_be_one_sites(errno)) return;
       if (part.size() == 1) {
         found_.push_back({part[0], cause(errno)});
@@ -190,21 +213,21 @@ class RefusalSearch {
     }
   }
 
-  LongWork& closing_;
-  const Programs::OfWay& programs_;
+  const Tools& tools_;
   const ArmRequest& request_;
-  const IgnoreHits& ignore_;
   std::vector<ArmFailure::Site> found_;
 };
 
 }  // namespace
 
 std::variant<Link, ArmFailure> arm_sites(LongWork& closing, const Programs::OfWay& programs,
-                                         const ArmRequest& request, const IgnoreHits& ignore) {
+                                         const ArmRequest& request, const IgnoreHits& ignore,
+                                         Emulator* emulator) {
+  const Tools tools{closing, programs, ignore, emulator};
   std::vector<size_t> all(request.sites.size());
   std::iota(all.begin(), all.end(), size_t{0});
   std::optional<size_t> refused;
-  auto link = Batch(closing, request, all, ignore).link(programs, refused);
+  auto link = Batch(tools, request, all).link(refused);
   const int err = errno;
   if (link) return std::move(*link);
 
@@ -212,7 +235,7 @@ std::variant<Link, ArmFailure> arm_sites(LongWork& closing, const Programs::OfWa
   if (refused && may_be_one_sites(err))
     failure.refused_sites.push_back({*refused, cause(err)});
   else if (may_be_one_sites(err))
-    failure.refused_sites = RefusalSearch(closing, programs, request, ignore).run(all);
+    failure.refused_sites = RefusalSearch(tools, request).run(all);
   const bool unsupported = err == kNotSupported || err == EOPNOTSUPP;
   failure.error = Error{unsupported ? Code::unsupported : Error::from_errno("", err).code,
                         "cannot arm " + std::to_string(request.sites.size()) + " sites in " +

@@ -19,9 +19,10 @@ BpfSwitching::BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& 
       hook_chunks_(std::move(hooks)),
       specs_(specs),
       counters_(counters),
-      programs_(skeleton, options.first, options.sleeps),
+      programs_(skeleton, options.first, options.sleeps, options.emulator),
       progress_(programs_.first()),
-      fast_nops_(options.fast_nops) {
+      fast_nops_(options.fast_nops),
+      emulator_(options.emulator) {
   attend_to(0);  // a former daemon may have died during a switch
   for (size_t i = 0; i < slot_chunks_.count(); ++i) add_chunk(slot_chunks_.at<tc_slot>(i));
   for (size_t i = 0; i < hook_chunks_.count(); ++i) add_chunk(hook_chunks_.at<tc_hook>(i));
@@ -60,7 +61,7 @@ std::variant<Link, ArmFailure> BpfSwitching::arm_now(const ArmRequest& request) 
   if (any_nop5 && keeps_breakpoints()) ignore = [this](pid_t pid) { ignore_hits_by(pid); };
   const auto programs = programs_.of(request.way);
   if (!programs) return ArmFailure{programs.error(), {}};
-  return arm_sites(long_work(), *programs, request, ignore);
+  return arm_sites(long_work(), *programs, request, ignore, emulator_);
 }
 
 void BpfSwitching::ignore_hits_by(pid_t pid) {
@@ -77,13 +78,14 @@ bool BpfSwitching::keeps_breakpoints() {
   return may_kill_filtered(nop5()) || (!fast_nops_ && may_kill_children(nop5()));
 }
 
-Nops BpfSwitching::nops() {
-  if (nops_) return *nops_;
+SiteCosts BpfSwitching::site_costs() {
+  if (costs_) return *costs_;
   long_work().run([&] {
     const NopTrial ten = try_nop(TrialFunction::nop10, TrialFunction::nop10_red_zone);
-    nops_ = costs_of(nop5(), ten, keeps_breakpoints());
+    costs_ = costs_of(nop5(), ten, keeps_breakpoints());
+    if (emulator_) costs_->emulates = emulator_->emulates();
   });
-  return *nops_;
+  return *costs_;
 }
 
 Status BpfSwitching::write_spec(uint32_t index, const tc_spec& spec) {

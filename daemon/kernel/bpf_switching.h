@@ -7,12 +7,13 @@
 #include "daemon/base/descriptor_store.h"
 #include "daemon/kernel/chunks.h"
 #include "daemon/kernel/counters.h"
+#include "daemon/kernel/emulator.h"
 #include "daemon/kernel/nop_trial.h"
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/switching.h"
 #include "daemon/kernel/uprobe_multi.h"
-#include "daemon/model/nops.h"
+#include "daemon/model/site_costs.h"
 
 namespace tracectl {
 
@@ -22,6 +23,7 @@ class BpfSwitching final : public Switching {
     Way first = Way::entry;  // the way that the loaded program serves
     bool sleeps = true;
     bool fast_nops = false;
+    Emulator* emulator = nullptr;  // borrowed; null: instructions are left to the kernel
   };
   // All but the chunks are borrowed. `skeleton` is loaded; `counters` makes the tables of specs.
   BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& shared, Chunks slots,
@@ -35,8 +37,8 @@ class BpfSwitching final : public Switching {
   Status prepare_wait(Progress progress) override { return progress_.prepare(progress); }
   void wait_for_progress() override;
 
-  // What a hit costs at nops of 5 and 10 bytes. The first call tries it.
-  Nops nops();
+  // What the cost of a hit depends on. The first call tries it with nops.
+  SiteCosts site_costs();
   // Whether probes on 5-byte nops are kept breakpoints, because the call would harm programs.
   bool keeps_breakpoints();
   Status save_in(DescriptorStore& store);
@@ -55,8 +57,9 @@ class BpfSwitching final : public Switching {
   Programs programs_;
   ProgressWait progress_;
   const bool fast_nops_;
+  Emulator* const emulator_;
   std::optional<NopTrial> nop5_;  // once it was tried
-  std::optional<Nops> nops_;
+  std::optional<SiteCosts> costs_;
 };
 
 }  // namespace tracectl

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/kernel/own_code.h"
 #include "daemon/kernel/trial.h"
 #include "daemon/kernel/uprobe_multi.h"
 #include "daemon/model/cost.h"
@@ -25,8 +26,10 @@ constexpr size_t kBatches = 11;
 // By enum tc_cost_class, which is CostClass.
 static_assert(static_cast<int>(CostClass::fast) == TC_COST_FAST &&
               static_cast<int>(CostClass::normal) == TC_COST_NORMAL &&
+              static_cast<int>(CostClass::emulated) == TC_COST_EMULATED &&
               static_cast<int>(CostClass::slow) == TC_COST_SLOW);
-constexpr std::array kFunctions{TrialFunction::nop5, TrialFunction::nop, TrialFunction::stepped};
+constexpr std::array kFunctions{TrialFunction::nop5, TrialFunction::nop, TrialFunction::emulated,
+                                TrialFunction::stepped};
 static_assert(kFunctions.size() == TC_COST_CLASSES);
 
 using PerClass = std::array<double, TC_COST_CLASSES>;
@@ -65,16 +68,19 @@ std::optional<Times> time_calls(TrialChild& child, const CallWatch* watch) {
   return times;
 }
 
-using Links = std::vector<Fd>;
+struct Links {
+  std::vector<std::shared_ptr<const void>> needed;
+  std::vector<Fd> all;
+};
 
 // That waits for grace periods.
 void disarm_in_background(Links links) {
-  if (links.empty()) return;
+  if (links.all.empty()) return;
   const auto held = std::make_shared<Links>(std::move(links));
   try {
-    std::thread([held] { held->clear(); }).detach();
+    std::thread([held] { held->all.clear(); }).detach();
   } catch (const std::system_error&) {  // no thread can be made
-    held->clear();
+    held->all.clear();
   }
 }
 
@@ -86,21 +92,45 @@ bool arm(Links& links, TrialChild& child, int program, unsigned attach_type, boo
   }
   auto armed = arm_places(program, attach_type, places, child.pid());
   const bool is_armed = !armed.empty();
-  for (Fd& link : armed) links.push_back(std::move(link));
+  for (Fd& link : armed) links.all.push_back(std::move(link));
   return is_armed;
+}
+
+// At the site that the emulator is tried on, or at all exits. To be armed before the watch.
+bool arm_emulator(Links& links, TrialChild& child, Emulator* emulator, bool at_exits) {
+  if (!emulator) return true;
+  std::vector<Emulator::Place> places;
+  Fd file;
+  const auto add = [&](const void* place, Standing standing) {
+    auto own = own_code(place);
+    if (!own) return;
+    places.push_back({own->offset, standing});
+    file = std::move(own->file);
+  };
+  if (!at_exits)
+    add(code_of(TrialFunction::emulated).site, Standing::within);
+  else
+    for (const TrialFunction function : kFunctions) add(code_of(function).exit, Standing::at_exit);
+  auto armed = emulator->arm(file.get(), child.pid(), places);
+  if (!armed) return false;
+  for (Fd& link : armed->links) links.all.push_back(std::move(link));
+  links.needed.push_back(std::move(armed->places));
+  return true;
 }
 
 uint32_t whole_ns(double ns) { return static_cast<uint32_t>(std::clamp(ns, 0.0, 1e6)); }
 
-bool measure_exits(tc_hit_costs& costs, Links& links) {
+bool measure_exits(tc_hit_costs& costs, Links& links, Emulator* emulator) {
   auto child = TrialChild::start();
   const auto watch = CallWatch::for_exits();
   if (!child || !watch) return false;
   const auto plain = time_calls(*child, nullptr);
-  if (!plain || !arm(links, *child, watch->at_entry(), attach_type_at_uprobes(), false))
+  if (!plain || !arm_emulator(links, *child, emulator, false) ||
+      !arm(links, *child, watch->at_entry(), attach_type_at_uprobes(), false))
     return false;
   const auto entered = time_calls(*child, nullptr);
-  if (!entered || !arm(links, *child, watch->at_exit(), attach_type_at_uprobes(), true))
+  if (!entered || !arm_emulator(links, *child, emulator, true) ||
+      !arm(links, *child, watch->at_exit(), attach_type_at_uprobes(), true))
     return false;
   const auto left = time_calls(*child, &*watch);
   if (!left) return false;
@@ -113,12 +143,14 @@ bool measure_exits(tc_hit_costs& costs, Links& links) {
   return true;
 }
 
-bool measure_trampolines(tc_hit_costs& costs, Links& links) {
+bool measure_trampolines(tc_hit_costs& costs, Links& links, Emulator* emulator) {
   auto child = TrialChild::start();
   const auto watch = CallWatch::for_trampolines();
   if (!child || !watch) return false;
   const auto plain = time_calls(*child, nullptr);
-  if (!plain || !arm(links, *child, watch->at_entry(), kAttachUprobeSession, false)) return false;
+  if (!plain || !arm_emulator(links, *child, emulator, false) ||
+      !arm(links, *child, watch->at_entry(), kAttachUprobeSession, false))
+    return false;
   const auto followed = time_calls(*child, &*watch);
   if (!followed) return false;
   for (size_t i = 0; i < TC_COST_CLASSES; ++i)
@@ -130,15 +162,19 @@ bool measure_trampolines(tc_hit_costs& costs, Links& links) {
 
 }  // namespace
 
-tc_hit_costs hit_costs() {
+tc_hit_costs hit_costs(Emulator* emulator) {
+  struct Measured {
+    tc_hit_costs costs{};
+    bool is_done = false;
+  };
   static std::mutex mutex;
-  static tc_hit_costs costs{};
-  static bool is_measured = false;
+  static std::array<Measured, 2> all;  // without an emulator, and with it
   const std::lock_guard lock(mutex);
-  if (is_measured) return costs;
+  auto& [costs, is_done] = all[emulator != nullptr];
+  if (is_done) return costs;
   Links links;
-  is_measured =
-      measure_exits(costs, links) && (!has_uprobe_session() || measure_trampolines(costs, links));
+  is_done = measure_exits(costs, links, emulator) &&
+            (!has_uprobe_session() || measure_trampolines(costs, links, emulator));
   disarm_in_background(std::move(links));
   return costs;
 }

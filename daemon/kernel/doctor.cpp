@@ -12,6 +12,7 @@
 
 #include "daemon/base/clock.h"
 #include "daemon/kernel/calibration.h"
+#include "daemon/kernel/emulator.h"
 #include "daemon/kernel/kernel_types.h"
 #include "daemon/kernel/nop_trial.h"
 #include "daemon/kernel/progress.h"
@@ -125,9 +126,9 @@ Finding unsupported_refused(TrialChild& child) {
 Finding context_write(TrialChild& child) {
   constexpr int kResult = 7;
   const char* means =
-      "a probe's program can carry out an instruction itself instead of leaving it to a single "
-      "step (most kernels since Linux 6.18); "
-      "tracectl does not do so yet";
+      "a probe's program can set a thread's registers, and with them where it goes on (most "
+      "kernels "
+      "since Linux 6.18)";
   const auto program = load_returning_program(kResult);
   if (!program)
     return {"context_write", Verdict::no, "a program that writes registers is refused", means};
@@ -291,9 +292,28 @@ void examine_thread_storage(std::vector<Finding>& findings) {
 
 double microseconds(uint32_t ns) { return ns / 1000.0; }
 
+Finding emulation() {
+  const char* means =
+      "with --emulate a program carries out most instructions that the kernel would single-step, "
+      "among them returns (class \"emulated\")";
+  const auto emulator = Emulator::open();
+  if (!emulator) return {"emulation", Verdict::no, emulator.error().message, means};
+  const tc_hit_costs costs = hit_costs(emulator->get());
+  return {"emulation", Verdict::yes,
+          fmt::format("a child computed the same; besides its program a hit takes {:.1f} us "
+                      "instead of {:.1f}, and a return {:.1f} us at an exit",
+                      microseconds(costs.entry[TC_COST_EMULATED]),
+                      microseconds(costs.entry[TC_COST_SLOW]), microseconds(costs.by_return)) +
+              ((*emulator)->emulates() == Emulates::all
+                   ? ""
+                   : "; loads of more than a byte are left to the kernel: they were not seen to be "
+                     "whole while another thread writes"),
+          means};
+}
+
 Finding cost_of_hits() {
   const char* means = "the times of calls leave out what the session's own probes took";
-  const tc_hit_costs costs = hit_costs();
+  const tc_hit_costs costs = hit_costs(nullptr);
   if (!costs.by_return) return untried("hit_cost", "the probes could not be armed", means);
   std::string found = fmt::format(
       "besides its program a hit takes {:.1f} us, or {:.1f} us where the kernel single-steps the "
@@ -340,6 +360,7 @@ std::vector<Finding> examine_kernel() {
   findings.push_back(context_write(*child));
   examine_nops(findings);
   findings.push_back(cost_of_hits());
+  findings.push_back(emulation());
   return findings;
 }
 

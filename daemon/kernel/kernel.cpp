@@ -19,10 +19,11 @@ Switching::Shared for_switching(tracer& skeleton, const SharedArrays& arrays) {
           .attention = skeleton.bss->attention};
 }
 
-BpfSwitching::Options switching_options(const KernelOptions& options) {
+BpfSwitching::Options switching_options(const KernelOptions& options, Emulator* emulator) {
   return {.first = options.for_one_command ? Way::counting : Way::entry,
           .sleeps = options.sleeps,
-          .fast_nops = options.fast_nops};
+          .fast_nops = options.fast_nops,
+          .emulator = emulator};
 }
 
 }  // namespace
@@ -49,22 +50,27 @@ Result<std::unique_ptr<Kernel>> Kernel::open(const KernelOptions& options) {
   if (!stats) return stats.error();
   auto hooks = open_chunks(ChunkOf::hooks);
   if (!hooks) return hooks.error();
-  return std::unique_ptr<Kernel>{new Kernel(
-      std::move(*programs), std::move(*arrays),
-      {std::move(*slots), std::move(*stats), std::move(*hooks)}, std::move(*notices), options)};
+  auto emulator = options.emulates ? Emulator::open() : std::unique_ptr<Emulator>{};
+  std::unique_ptr<Kernel> kernel{
+      new Kernel(std::move(*programs), std::move(*arrays),
+                 {std::move(*slots), std::move(*stats), std::move(*hooks)}, std::move(*notices),
+                 emulator ? std::move(*emulator) : nullptr, options)};
+  if (!emulator) kernel->emulation_ = emulator.error();
+  return kernel;
 }
 
 Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, KernelChunks chunks, Notices notices,
-               const KernelOptions& options)
+               std::unique_ptr<Emulator> emulator, const KernelOptions& options)
     : skeleton_(std::move(programs.skeleton)),
       restored_(std::move(programs.restored.links)),
       arrays_(std::move(arrays)),
+      emulator_(std::move(emulator)),
       cpu_count_(skeleton_->rodata->cpu_count),
       counters_(*skeleton_, long_work_, arrays_.stats, std::move(chunks.stats), arrays_.sessions,
                 is_restored() ? options.store : nullptr),
       switching_(*skeleton_, long_work_, for_switching(*skeleton_, arrays_),
                  std::move(chunks.slots), std::move(chunks.hooks), arrays_.specs, counters_,
-                 switching_options(options)),
+                 switching_options(options, emulator_.get())),
       rings_(bpf_map__fd(skeleton_->maps.rings), cpu_count_,
              {.losses = arrays_.losses,
               .own_tags = arrays_.own_tags,

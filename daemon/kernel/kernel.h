@@ -19,8 +19,10 @@
 #include "daemon/base/long_work.h"
 #include "daemon/base/result.h"
 #include "daemon/kernel/bpf_switching.h"
+#include "daemon/kernel/calibration.h"
 #include "daemon/kernel/chunks.h"
 #include "daemon/kernel/counters.h"
+#include "daemon/kernel/emulator.h"
 #include "daemon/kernel/loading.h"
 #include "daemon/kernel/notices.h"
 #include "daemon/kernel/proofs.h"
@@ -35,6 +37,8 @@ struct KernelOptions {
   // Probes on 5-byte nops become calls, even if this kernel then crashes children that a traced program
   // forks. The user guarantees that no traced program forks while it is traced.
   bool fast_nops = false;
+  // Instructions that the kernel would single-step are carried out by a program, where the kernel lets it.
+  bool emulates = false;
   // Hits at sites of Way::sleeping may wait for absent memory. If false, that way is served like Way::entry.
   bool sleeps = true;
   // For the sessions of one command, which load only what they need: the program that only counts is loaded
@@ -66,9 +70,14 @@ class Kernel {
 
   // The number of possible CPUs, online or not: each has a row in memory that is kept per CPU.
   unsigned cpu_count() const { return cpu_count_; }
-  // What a hit costs at nops of 5 and 10 bytes: "fast" if the kernel turns the probe into a call. A 5-byte nop stays a
+  // What the cost of a hit depends on. A nop is "fast" if the kernel turns the probe into a call; one of 5 bytes stays a
   // breakpoint where that call crashes children that a traced program forks (kernel/breakpoints.h).
-  Nops nops() { return switching_.nops(); }
+  SiteCosts site_costs() { return switching_.site_costs(); }
+  Emulates emulates() const { return emulator_ ? emulator_->emulates() : Emulates::nothing; }
+  // Why nothing is emulated, if it should be.
+  const Status& emulation() const { return emulation_; }
+  // What the kernel takes for a hit; the first call measures it.
+  tc_hit_costs hit_costs() { return tracectl::hit_costs(emulator_.get()); }
   bool keeps_breakpoints() { return switching_.keeps_breakpoints(); }
   // The thread for what takes the kernel long.
   LongWork& long_work() { return long_work_; }
@@ -81,12 +90,14 @@ class Kernel {
 
  private:
   Kernel(LoadedPrograms programs, SharedArrays arrays, KernelChunks chunks, Notices notices,
-         const KernelOptions& options);
+         std::unique_ptr<Emulator> emulator, const KernelOptions& options);
 
   LongWork long_work_;
   Skeleton skeleton_;
   std::vector<Fd> restored_;  // links of a former daemon's programs that follow processes
   SharedArrays arrays_;
+  std::unique_ptr<Emulator> emulator_;
+  Status emulation_ = ok();
   const unsigned cpu_count_;
   Counters counters_;
   BpfSwitching switching_;

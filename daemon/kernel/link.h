@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,9 +25,11 @@ using SlotId = uint32_t;
 // them any more.
 class Link {
  public:
-  // `closing` does the closing; it is borrowed. `beside` is closed after the link.
-  Link(LongWork& closing, Fd fd, uint32_t incarnation, std::vector<Fd> beside = {})
+  // `closing` does the closing; it is borrowed. `beside` is closed after the link, and `needed` is kept until then.
+  Link(LongWork& closing, Fd fd, uint32_t incarnation, std::vector<Fd> beside = {},
+       std::shared_ptr<const void> needed = nullptr)
       : closing_(&closing),
+        needed_(std::move(needed)),
         beside_(std::move(beside)),
         fd_(std::move(fd)),
         incarnation_(incarnation) {}
@@ -46,6 +49,7 @@ class Link {
 
  private:
   LongWork* closing_;
+  std::shared_ptr<const void> needed_;
   std::vector<Fd> beside_;
   Fd fd_;
   uint32_t incarnation_;
@@ -53,9 +57,10 @@ class Link {
 
 struct ArmedSite {
   SlotId slot = 0;
-  uint64_t offset = 0;                   // in the file
-  uint64_t semaphore = 0;                // in the file, 0 if the probe has none
-  bool nop5 = false;                     // a 5-byte nop
+  uint64_t offset = 0;     // in the file
+  uint64_t semaphore = 0;  // in the file, 0 if the probe has none
+  bool nop5 = false;       // a 5-byte nop
+  CostClass cost = CostClass::slow;
   std::span<const ExitSite> exits = {};  // for Way::exits; borrowed
 };
 

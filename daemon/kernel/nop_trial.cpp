@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
 #include <optional>
 #include <string>
 
@@ -18,25 +17,14 @@ constexpr uint8_t kBreakpoint = 0xcc;
 constexpr uint64_t kHits = 10;  // the kernel writes the call at the first or second
 constexpr uint64_t kRedZoneHits = 100;
 
-std::string proc(const TrialChild& child, const char* file) {
-  return "/proc/" + std::to_string(child.pid()) + "/" + file;
-}
-
 // The child is a fork of this process, so the function is at the same address.
 std::optional<uint8_t> first_byte(const TrialChild& child, TrialFunction function) {
-  const Fd memory{::open(proc(child, "mem").c_str(), O_RDONLY | O_CLOEXEC)};
+  const Fd memory{
+      ::open(("/proc/" + std::to_string(child.pid()) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)};
   uint8_t byte = 0;
   const auto at = reinterpret_cast<off_t>(address_of(function));
   if (!memory || ::pread(memory.get(), &byte, 1, at) != 1) return std::nullopt;
   return byte;
-}
-
-// The kernel maps its page for single steps when a process needs it first (kernel/events/uprobes.c, xol_add_vma).
-bool has_page_for_steps(const TrialChild& child) {
-  std::ifstream maps(proc(child, "maps"));
-  for (std::string line; std::getline(maps, line);)
-    if (line.ends_with("[uprobes]")) return true;
-  return false;
 }
 
 // In a child of its own, because it may crash. A breakpoint that stayed would prove nothing of a call.
@@ -68,7 +56,7 @@ NopTrial try_nop(TrialFunction nop, std::optional<TrialFunction> red_zone) {
   const auto byte = first_byte(*child, nop);
   if (!byte) return {};
   const auto forked = child->call_in_fork(nop);
-  const bool is_stepped = has_page_for_steps(*child);
+  const bool is_stepped = has_page_for_steps(child->pid());
   const auto filtered = child->call_under_filter(nop, kHits);
   const bool becomes_call = *byte != kBreakpoint;
   return {.is_tried = true,
@@ -88,12 +76,12 @@ bool may_kill_filtered(const NopTrial& trial) {
   return !trial.is_tried || (trial.becomes_call && !trial.passes_seccomp);
 }
 
-Nops costs_of(const NopTrial& five, const NopTrial& ten, bool keeps_breakpoints) {
-  Nops nops{class_of(five, !keeps_breakpoints), std::nullopt};
+SiteCosts costs_of(const NopTrial& five, const NopTrial& ten, bool keeps_breakpoints) {
+  SiteCosts costs{class_of(five, !keeps_breakpoints), std::nullopt};
   const bool is_taken = ten.is_tried && !ten.is_refused;
   if (is_taken && ten.survives_fork && ten.passes_seccomp && ten.keeps_red_zone)
-    nops.ten = class_of(ten, true);
-  return nops;
+    costs.ten = class_of(ten, true);
+  return costs;
 }
 
 }  // namespace tracectl

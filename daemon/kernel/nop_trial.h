@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "daemon/kernel/trial.h"
-#include "daemon/model/nops.h"
+#include "daemon/model/site_costs.h"
 
 namespace tracectl {
 
@@ -31,6 +31,6 @@ bool may_kill_filtered(const NopTrial& trial);
 
 // What hits cost if probes on 5-byte nops are kept breakpoints, or not, and those on 10-byte nops
 // that harm anybody are refused.
-Nops costs_of(const NopTrial& five, const NopTrial& ten, bool keeps_breakpoints);
+SiteCosts costs_of(const NopTrial& five, const NopTrial& ten, bool keeps_breakpoints);
 
 }  // namespace tracectl

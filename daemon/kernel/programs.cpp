@@ -9,6 +9,7 @@
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
 #include "daemon/kernel/calibration.h"
+#include "daemon/kernel/quiet.h"
 #include "daemon/kernel/saved_tables.h"
 #include "daemon/kernel/trial.h"
 #include "daemon/kernel/uprobe_multi.h"
@@ -27,23 +28,6 @@ Status share_maps(const tracer& from, tracer& fresh) {
   }
   return ok();
 }
-
-// Silences libbpf while it exists: the kernel's report on a refused program is long, and the program is optional.
-class Quiet {
- public:
-  explicit Quiet(bool is_quiet) : is_quiet_(is_quiet) {
-    if (is_quiet_) before_ = libbpf_set_print(nullptr);
-  }
-  ~Quiet() {
-    if (is_quiet_) libbpf_set_print(before_);
-  }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-
- private:
-  bool is_quiet_;
-  libbpf_print_fn_t before_ = nullptr;
-};
 
 bpf_program* program_at_site(const tracer& skeleton, Way way) {
   switch (way) {
@@ -81,8 +65,8 @@ struct Programs::Loaded {
   bpf_link* thread_exit = nullptr;
 };
 
-Programs::Programs(tracer& skeleton, Way first, bool sleeps)
-    : skeleton_(skeleton), first_(first), sleeps_(sleeps) {}
+Programs::Programs(tracer& skeleton, Way first, bool sleeps, Emulator* emulator)
+    : skeleton_(skeleton), first_(first), sleeps_(sleeps), emulator_(emulator) {}
 Programs::~Programs() = default;
 
 Result<Programs::OfWay> Programs::of(Way way) {
@@ -153,7 +137,7 @@ Status Programs::open(Way way, Loaded& loaded) const {
   if (auto alone = load_alone(fresh, wanted, skeleton_); !alone)
     return alone.error().in("the way \"" + std::string(name_of(way)) + '"');
   if (!follows_calls) return ok();
-  skeleton_.bss->hit_costs = hit_costs();
+  skeleton_.bss->hit_costs = hit_costs(emulator_);
   loaded.thread_exit = bpf_program__attach(fresh.progs.on_thread_exit);
   if (!loaded.thread_exit) return Error::from_errno("follow the ends of threads");
   return ok();

@@ -7,6 +7,7 @@
 
 #include "daemon/base/descriptor_store.h"
 #include "daemon/base/result.h"
+#include "daemon/kernel/emulator.h"
 #include "daemon/model/probe.h"
 
 struct tracer;
@@ -22,8 +23,8 @@ Status load_alone(tracer& fresh, const std::vector<bpf_program*>& wanted, const 
 class Programs {
  public:
   // `skeleton` is loaded, with the program of `first`, which also serves the ways before it. It is borrowed, and its
-  // maps are shared. If hits may not sleep, the program of Way::entry serves Way::sleeping.
-  Programs(tracer& skeleton, Way first, bool sleeps);
+  // maps are shared. If hits may not sleep, the program of Way::entry serves Way::sleeping. `emulator` may be null.
+  Programs(tracer& skeleton, Way first, bool sleeps, Emulator* emulator);
   ~Programs();
 
   // The program at a site, and the one at the exits of its function, or -1. If the kernel refuses the program that
@@ -52,6 +53,7 @@ class Programs {
   std::array<std::unique_ptr<Loaded>, 5> loaded_;  // by way
   Way first_;
   bool sleeps_;
+  Emulator* emulator_;                // with which hits are timed
   DescriptorStore* store_ = nullptr;  // keeps them
 };
 

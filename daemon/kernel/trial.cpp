@@ -13,8 +13,10 @@
 
 #include <array>
 #include <cstddef>
+#include <fstream>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -125,6 +127,13 @@ std::optional<TrialChild::Outcome> TrialChild::give(const Order& order) {
   Outcome outcome;
   if (::read(results_.get(), &outcome, sizeof(outcome)) != sizeof(outcome)) return std::nullopt;
   return outcome;
+}
+
+bool has_page_for_steps(pid_t pid) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.ends_with("[uprobes]")) return true;
+  return false;
 }
 
 // ---- the programs ----

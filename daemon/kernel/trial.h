@@ -59,6 +59,10 @@ class TrialChild {
   Fd results_;
 };
 
+// Whether the kernel has had an instruction to step in the process: it then maps a page into it (kernel/events/uprobes.c,
+// xol_add_vma).
+bool has_page_for_steps(pid_t pid);
+
 // Arms a program at instructions of the trial functions, in one process only. Closing the descriptors disarms it. None if
 // the kernel refuses one of the places; errno says why.
 std::vector<Fd> arm_places(int program_fd, unsigned attach_type,

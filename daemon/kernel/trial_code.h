@@ -3,6 +3,7 @@
 // The functions that the kernel's handling of uprobes is tried out on, in assembler. The folder of each machine has them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace tracectl {
@@ -16,14 +17,22 @@ enum class TrialFunction : uint8_t {
   nop10,           // first the 10-byte nop with a cs prefix, which uprobes refuse before Linux 7.2
   nop10_red_zone,  // a leaf with such a nop while its red zone holds data
   unsupported,     // first an instruction that uprobes refuse on every kernel
+  emulated,        // contains, as the others begin with, one that the daemon's emulator carries out
+  loads,           // three loads of the word that set_trial_word() gives: see trial_loads()
   system_call,     // makes one that a filter which knows nothing of it stops
 };
 
 struct TrialCode {
   uint64_t (*function)() = nullptr;  // returns whether its data has changed
   const void* site = nullptr;        // the instruction
-  const void* exit = nullptr;        // for nop, nop5 and stepped: the one that returns
+  const void* exit = nullptr;        // for nop, nop5, emulated and stepped: the one that returns
 };
+
+// On x86-64 only. The instructions of TrialFunction::loads that load 8, 4 and 2 bytes. The function returns 1 if the
+// first load was of another value than in the call before, and kTornLoad if any was neither of ones nor of zeros.
+std::array<const void*, 3> trial_loads();
+void set_trial_word(const void* word);
+inline constexpr uint64_t kTornLoad = uint64_t{1} << 32;
 
 // Without either if the machine has no such instruction.
 TrialCode code_of(TrialFunction function);

@@ -36,6 +36,7 @@ struct ExitSite {
   bool has_result = false;             // it is a return, not a jump to another function
   std::optional<uint8_t> condition{};  // for a jump: the low 4 bits of its opcode (Intel SDM, Jcc)
   uint8_t jump_bytes = 0;  // length of a relative jump, which ends with the distance; else 0
+  CostClass cost = CostClass::slow;
 
   bool operator==(const ExitSite&) const = default;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -43,6 +44,7 @@ struct ExitSite {
     f("has_result", s.has_result);
     f("condition", s.condition);
     f("jump_bytes", s.jump_bytes);
+    f("cost", s.cost);
   }
 };
 

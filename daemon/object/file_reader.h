@@ -36,7 +36,7 @@ struct Question {
   std::optional<Returns> returns = {};
   std::optional<Below> below = {};
   std::vector<std::string> symbols = {};  // whose addresses each site gets (symbols.h)
-  Nops nops = {};
+  SiteCosts costs = {};
   MatchBounds most = {};  // of the answer: the asker's limits, at which reading stops
 
   bool operator==(const Question&) const = default;
@@ -46,7 +46,7 @@ struct Question {
     f("returns", s.returns);
     f("below", s.below);
     f("symbols", s.symbols);
-    f("nops", s.nops);
+    f("costs", s.costs);
   }
 };
 

@@ -50,14 +50,14 @@ struct FunctionBytes {
 class FunctionFinder {
  public:
   FunctionFinder(const ObjectFilePtr& object, const Pattern& pattern,
-                 std::optional<Returns> returns, const Nops& nops)
+                 std::optional<Returns> returns, const SiteCosts& costs)
       : object_(object),
         pattern_(pattern),
         all_(object->elf().functions()),
-        nops_(nops),
+        costs_(costs),
         arguments_(object->elf()),
         ifuncs_(object) {
-    if (returns) return_planner_.emplace(*object, all_, *returns, nops);
+    if (returns) return_planner_.emplace(*object, all_, *returns, costs);
     index_cold_parts();
   }
 
@@ -278,7 +278,7 @@ class FunctionFinder {
     Pattern exact = exactly(part);
     exact.offset = within;
     const std::string name = to_string(exact);
-    const auto placed = place(code.at(part.address), within, nops_);
+    const auto placed = place(code.at(part.address), within, costs_);
     if (!placed) {
       match_.refused.push_back({name, part.offset + within, std::nullopt, placed.error().message});
       return;
@@ -373,8 +373,8 @@ class FunctionFinder {
   }
 
   Result<Placement> place_entry_of(const Function& function, const FunctionBytes& code) {
-    if (has_go_entry(object_->elf(), function)) return place_go_entry(code.view, nops_);
-    auto placed = place_entry(code.view, nops_);
+    if (has_go_entry(object_->elf(), function)) return place_go_entry(code.view, costs_);
+    auto placed = place_entry(code.view, costs_);
     const uint64_t at = placed ? placed->moved_bytes : 0;
     match_.depends_on_nops |= is_long_nop(code.view.body.bytes.subspan(at));
     return placed;
@@ -386,7 +386,7 @@ class FunctionFinder {
     if (function.size && pattern_.offset >= function.size)
       return Error{Code::invalid, "the offset lies behind the function's end (" +
                                       std::to_string(function.size) + " bytes)"};
-    auto placed = place(body, pattern_.offset, nops_);
+    auto placed = place(body, pattern_.offset, costs_);
     if (pattern_.offset >= body.size()) return placed;
     const Bytes site = body.subspan(pattern_.offset);
     match_.depends_on_nops |= is_long_nop(site);
@@ -428,7 +428,7 @@ class FunctionFinder {
   const ObjectFilePtr& object_;
   const Pattern& pattern_;
   const std::vector<Function>& all_;
-  const Nops& nops_;
+  const SiteCosts& costs_;
   FunctionArguments arguments_;
   Ifuncs ifuncs_;
   std::vector<std::string> indirect_;  // notes
@@ -443,8 +443,8 @@ class FunctionFinder {
 class UsdtFinder {
  public:
   UsdtFinder(const ObjectFile& object, const Pattern& pattern, const std::vector<UsdtSite>& all,
-             const Nops& nops)
-      : object_(object), pattern_(pattern), all_(all), nops_(nops) {}
+             const SiteCosts& costs)
+      : object_(object), pattern_(pattern), all_(all), costs_(costs) {}
 
   ProbeMatch run() {
     for (const UsdtSite& site : all_)
@@ -489,7 +489,7 @@ class UsdtFinder {
   // not live. Without a symbol, a one-byte nop, which the note's own macro put there, is proof
   // enough, and so are nops with a return.
   Result<Placement> check(const UsdtSite& site, Bytes bytes) {
-    auto instruction = decode_instruction(bytes, nops_);
+    auto instruction = decode_instruction(bytes, costs_);
     if (!instruction) return instruction.error();
     match_.depends_on_nops |= is_long_nop(bytes) || is_header_site(bytes);
     if (instruction->refusal) return Error{Code::unsupported, instruction->refusal};
@@ -503,16 +503,16 @@ class UsdtFinder {
   }
 
   Result<Placement> within(const FunctionCode& function, uint64_t offset, Bytes bytes) {
-    auto placed = place(function.body.bytes, offset, nops_);
+    auto placed = place(function.body.bytes, offset, costs_);
     if (!placed) return placed;
-    if (is_header_site(bytes)) return place_in_header_site(nops_);
+    if (is_header_site(bytes)) return place_in_header_site(costs_);
     if (!is_nop5(bytes)) return placed;
     if (auto safe = nop5_is_safe(function, offset); !safe) return safe.error();
     return placed;
   }
 
   Result<Placement> without_function(Bytes bytes, const Instruction& found) {
-    if (is_header_site(bytes)) return place_in_header_site(nops_);
+    if (is_header_site(bytes)) return place_in_header_site(costs_);
     if (is_site_nop(bytes) || leads_to_return(bytes)) return Placement{0, found.cost, found.length};
     return Error{Code::unsupported,
                  is_nop5(bytes) ? "a 5-byte nop inside a function of unknown extent: a probe there "
@@ -542,7 +542,7 @@ class UsdtFinder {
   const ObjectFile& object_;
   const Pattern& pattern_;
   const std::vector<UsdtSite>& all_;
-  const Nops& nops_;
+  const SiteCosts& costs_;
   std::map<std::string, Probe> probes_;
   ProbeMatch match_;
 };
@@ -554,7 +554,7 @@ ProbeMatch explained(ProbeMatch match, const ObjectFile& object, const Pattern& 
 }
 
 ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern& pattern,
-                   std::optional<Returns> returns, const Nops& nops) {
+                   std::optional<Returns> returns, const SiteCosts& costs) {
   Pattern exact = pattern;
   exact.bare = false;
   exact.object = object->path();
@@ -568,14 +568,14 @@ ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern&
   }
   exact.function = function->name;
   exact.offset = address - function->address;
-  return FunctionFinder(object, exact, returns, nops).run_in(*function);
+  return FunctionFinder(object, exact, returns, costs).run_in(*function);
 }
 
 }  // namespace
 
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
                                std::optional<Returns> returns, const Below* below,
-                               const Nops& nops) {
+                               const SiteCosts& costs) {
   if (pattern.kind == ProbeKind::usdt) {
     if (returns)
       return Error{Code::invalid, to_string(pattern) +
@@ -583,11 +583,11 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
                                       "time; --from and --to measure between two probes"};
     const auto& sites = object->usdt_sites();
     if (!sites) return sites.error();
-    return explained(UsdtFinder(*object, pattern, *sites, nops).run(), *object, pattern);
+    return explained(UsdtFinder(*object, pattern, *sites, costs).run(), *object, pattern);
   }
   if (const auto address = address_in(pattern); address && !below)
-    return find_at(*address, object, pattern, returns, nops);
-  FunctionFinder finder(object, pattern, returns, nops);
+    return find_at(*address, object, pattern, returns, costs);
+  FunctionFinder finder(object, pattern, returns, costs);
   return below ? finder.run(*below) : explained(finder.run(), *object, pattern);
 }
 

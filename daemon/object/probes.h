@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "daemon/model/nops.h"
 #include "daemon/model/pattern.h"
 #include "daemon/model/probe.h"
 #include "daemon/model/setting.h"
+#include "daemon/model/site_costs.h"
 #include "daemon/object/object_file.h"
 
 namespace tracectl {
@@ -84,9 +84,9 @@ struct Below {
 };
 
 // With `returns`, the sites are those at which calls can be followed until they return; others are
-// refused. With `below`, the functions are those that it selects. `nops`: of the kernel.
+// refused. With `below`, the functions are those that it selects. `costs`: of the machine.
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
                                std::optional<Returns> returns = std::nullopt,
-                               const Below* below = nullptr, const Nops& nops = {});
+                               const Below* below = nullptr, const SiteCosts& costs = {});
 
 }  // namespace tracectl

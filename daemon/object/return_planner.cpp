@@ -42,11 +42,11 @@ ReadFile reader_of(const ElfFile& file) {
 }
 
 ReturnPlanner::ReturnPlanner(const ObjectFile& object, const std::vector<Function>& all,
-                             Returns choice, const Nops& nops)
+                             Returns choice, const SiteCosts& costs)
     : object_(object),
       file_(object.elf()),
       choice_(choice),
-      nops_(nops),
+      costs_(costs),
       moves_stacks_(object.elf().go_functions() != nullptr) {
   for (const Function& function : all)
     if (function.name.find(".cold") == std::string::npos) starts_.insert(function.address);
@@ -82,7 +82,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_trampoline(const FunctionCode& 
                  "a Go program moves its stacks, and would be killed by a return trampoline"};
   Planned planned{placed, nullptr};
   if (pushed_before(code.body, placed.moved_bytes) != 0) {
-    auto unmoved = place(code.body.bytes, 0, nops_);
+    auto unmoved = place(code.body.bytes, 0, costs_);
     if (!unmoved) return unmoved.error();
     planned.placement = *unmoved;
   }
@@ -105,7 +105,7 @@ Result<ReturnPlanner::Planned> ReturnPlanner::by_exits(const Function& function,
   Planned planned{placed, nullptr};
   auto pushed = pushed_before(code.body, placed.moved_bytes);
   if (!pushed) {
-    auto unmoved = place(code.body.bytes, 0, nops_);
+    auto unmoved = place(code.body.bytes, 0, costs_);
     if (!unmoved) return unmoved.error();
     planned.placement = *unmoved;
     pushed = 0;
@@ -143,7 +143,7 @@ Result<std::vector<ExitSite>> ReturnPlanner::exits_of(const FunctionCode& code,
   if (is_behind_check) leave_out_jumps_to_entry(*exits, code.body.address);
   std::vector<ExitSite> sites;
   for (const Exit& exit : *exits) {
-    auto site = site_of(exit);
+    auto site = site_of(exit, code.body.address);
     if (!site) return site.error();
     sites.push_back(*site);
   }
@@ -163,16 +163,25 @@ std::optional<CodeRange> ReturnPlanner::part_at(uint64_t address) {
   return CodeRange{range->address, part->second};
 }
 
-Result<ExitSite> ReturnPlanner::site_of(const Exit& exit) const {
+// Where the return is the function's first instruction, another tracer may want it, too: Standing::within.
+CostClass ReturnPlanner::cost_of(const Exit& exit, uint64_t entry) const {
+  const bool is_emulated =
+      exit.emulated_by && *exit.emulated_by <= costs_.emulates && exit.address != entry;
+  return is_emulated ? std::min(exit.cost, CostClass::emulated) : exit.cost;
+}
+
+Result<ExitSite> ReturnPlanner::site_of(const Exit& exit, uint64_t entry) const {
   const auto offset = file_.offset_of(exit.address);
   if (!offset) return Error{Code::unsupported, "an exit is not in the file"};
   if (exit.refusal)
     return Error{Code::unsupported,
                  std::string{"no probe can sit on one of its exits: "} + exit.refusal};
-  ExitSite site{.offset = *offset, .has_result = exit.kind == ExitKind::ret};
-  if (exit.kind == ExitKind::conditional_tail_jump) site.condition = exit.condition;
-  if (exit.target != 0) site.jump_bytes = exit.length;
-  return site;
+  const bool has_condition = exit.kind == ExitKind::conditional_tail_jump;
+  return ExitSite{.offset = *offset,
+                  .has_result = exit.kind == ExitKind::ret,
+                  .condition = has_condition ? std::optional{exit.condition} : std::nullopt,
+                  .jump_bytes = exit.target != 0 ? exit.length : uint8_t{0},
+                  .cost = cost_of(exit, entry)};
 }
 
 }  // namespace tracectl

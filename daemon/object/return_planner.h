@@ -29,7 +29,7 @@ ReadFile reader_of(const ElfFile& file);
 class ReturnPlanner {
  public:
   ReturnPlanner(const ObjectFile& object, const std::vector<Function>& all, Returns choice,
-                const Nops& nops);
+                const SiteCosts& costs);
 
   struct Planned {
     Placement placement;
@@ -49,14 +49,16 @@ class ReturnPlanner {
   Result<Planned> by_goroutine(const FunctionCode& code, const Placement& placed);
   // `is_behind_check`: the probe is behind the check of a Go function's stack.
   Result<std::vector<ExitSite>> exits_of(const FunctionCode& code, bool is_behind_check = false);
-  Result<ExitSite> site_of(const Exit& exit) const;
+  // `entry`: the address of its function.
+  Result<ExitSite> site_of(const Exit& exit, uint64_t entry) const;
+  CostClass cost_of(const Exit& exit, uint64_t entry) const;
 
   std::optional<CodeRange> part_at(uint64_t address);
 
   const ObjectFile& object_;
   const ElfFile& file_;
   Returns choice_;
-  const Nops& nops_;
+  const SiteCosts& costs_;
   bool moves_stacks_ = false;
   std::unordered_set<uint64_t> starts_;             // of functions
   std::map<uint64_t, std::vector<uint8_t>> parts_;  // code of the function being planned

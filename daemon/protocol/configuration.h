@@ -40,6 +40,7 @@ struct AskedConfiguration {
   std::optional<uint64_t> memory_bytes;
   std::optional<double> linger;  // seconds
   std::optional<bool> fast_nops;
+  std::optional<bool> emulate;
   std::optional<bool> verbose;
   std::optional<AskedQuota> quota;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -48,6 +49,7 @@ struct AskedConfiguration {
     f("memory-bytes", s.memory_bytes);
     f("linger", s.linger);
     f("fast-nops", s.fast_nops);
+    f("emulate", s.emulate);
     f("verbose", s.verbose);
     f("quota", s.quota);
   }

@@ -17,7 +17,7 @@ struct TopRowPart {
   std::string session;
   std::optional<int64_t> pid = {};  // none: in all processes of the session's targets
   std::optional<std::string> comm = {};
-  std::string cost;            // "fast", "normal", "slow"
+  std::string cost;            // "fast", "normal", "emulated", "slow"
   double hits_per_second = 0;  // in the interval
   double lost_per_second = 0;
   double percent = 0;  // of one CPU: the estimated cost of the hits

@@ -38,15 +38,16 @@ bool is_none(const Changes& changes) {
   return changes.added == 0 && changes.updated == 0 && changes.removed == 0;
 }
 
-CommitSummary summary_of(const Coverage& coverage, const Changes& changes, bool one_by_one) {
+CommitSummary summary_of(const Coverage& coverage, const Changes& changes,
+                         const Commits::Parts& parts) {
   CommitSummary summary;
   summary.probes = coverage.probe_count();
   summary.sites = coverage.wants.size();
   summary.added = changes.added;
   summary.updated = changes.updated;
   summary.removed = changes.removed;
-  summary.cost = arming_cost(changes, one_by_one);
-  summary.hits = estimate_hits(coverage);
+  summary.cost = arming_cost(changes, parts.one_by_one);
+  summary.hits = estimate_hits(coverage, parts.hit_costs);
   summary.refused = coverage.refused_and_left_out();
   summary.notes = coverage.notes;
   return summary;
@@ -146,7 +147,7 @@ Result<CommitSummary> Commits::dry_run(Intent intent) {
   Commit& commit = change.commit_of(*intent.session);
   if (auto noted = parts_.gates.note_triggers({&intent, 1}); !noted) return noted.error();
   if (auto planned = commit.plan(coverage, intent.settings); !planned) return planned.error();
-  return summary_of(coverage, commit.changes(), parts_.one_by_one);
+  return summary_of(coverage, commit.changes(), parts_);
 }
 
 // Sites that only the kernel could refuse are left out, and the rest is tried again, unless one of them fails the commit.
@@ -214,7 +215,7 @@ std::vector<CommitSummary> Commits::expected(std::span<const Intent> intents,
   std::vector<CommitSummary> summaries;
   for (size_t i = 0; i < intents.size(); ++i) {
     CommitSummary& summary =
-        summaries.emplace_back(summary_of(intents[i].coverage, changes[i], parts_.one_by_one));
+        summaries.emplace_back(summary_of(intents[i].coverage, changes[i], parts_));
     summary.figures.first_hits.reserve(parts_.cpu_count);
   }
   return summaries;

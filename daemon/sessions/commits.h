@@ -43,8 +43,9 @@ class Commits {
  public:
   // What a commit needs of the engine; all but the number is borrowed.
   struct Parts {
-    unsigned cpu_count;  // as in Kernel
-    bool one_by_one;     // as in arming_cost()
+    unsigned cpu_count;                       // as in Kernel
+    bool one_by_one;                          // as in arming_cost()
+    std::function<tc_hit_costs()> hit_costs;  // as in estimate_hits()
     const Slots& slots;
     Resolver& resolver;
     Sessions& sessions;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "daemon/kernel/calibration.h"
-
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -24,15 +22,17 @@ bool is_virtual_machine() {
 bool is_virtual_machine() { return true; }
 #endif
 
-// A return is single-stepped, a jump out of the function is emulated.
 size_t slow_exits_of(const ReturnPlan& returns) {
-  return static_cast<size_t>(std::count_if(returns.exits.begin(), returns.exits.end(),
-                                           [](const ExitSite& exit) { return exit.has_result; }));
+  return static_cast<size_t>(
+      std::count_if(returns.exits.begin(), returns.exits.end(),
+                    [](const ExitSite& exit) { return exit.cost == CostClass::slow; }));
 }
 
 // It is not known by which one a call leaves.
 CostClass dearest_exit(const ReturnPlan& returns) {
-  return slow_exits_of(returns) ? CostClass::slow : CostClass::normal;
+  CostClass dearest = CostClass::normal;
+  for (const ExitSite& exit : returns.exits) dearest = std::max(dearest, exit.cost);
+  return dearest;
 }
 
 }  // namespace
@@ -42,13 +42,13 @@ const HitCosts& HitCosts::here() {
   return costs;
 }
 
-HitCosts HitCosts::measured() {
+HitCosts HitCosts::measured(const tc_hit_costs& costs) {
   // The programs' own part, about: of a count, and of following a call and adding its time.
   constexpr double kCount = 150, kFollow = 200;
-  const tc_hit_costs costs = hit_costs();
   if (!costs.by_return) return here();
   return {.fast = costs.entry[TC_COST_FAST] + kCount,
           .normal = costs.entry[TC_COST_NORMAL] + kCount,
+          .emulated = costs.entry[TC_COST_EMULATED] + kCount,
           .slow = costs.entry[TC_COST_SLOW] + kCount,
           .trampoline = costs.by_trampoline + kFollow,
           .kept_call = kFollow};
@@ -58,6 +58,7 @@ double HitCosts::of(CostClass cost) const {
   switch (cost) {
     case CostClass::fast: return fast;
     case CostClass::normal: return normal;
+    case CostClass::emulated: return emulated;
     case CostClass::slow: return slow;
   }
   return slow;
@@ -69,14 +70,14 @@ double HitCosts::of(CostClass cost, Way way, const ReturnPlan* returns) const {
   return of(cost);
 }
 
-HitEstimate estimate_hits(const Coverage& coverage) {
+HitEstimate estimate_hits(const Coverage& coverage, const std::function<tc_hit_costs()>& measure) {
   HitEstimate estimate;
   if (coverage.wants.empty()) return estimate;
   // Whoever follows calls waits for the measurement anyway.
   const bool follows = std::any_of(
       coverage.wants.begin(), coverage.wants.end(),
       [](const SlotWants& at_slot) { return at_slot.wants.front().site->returns != nullptr; });
-  const HitCosts costs = follows ? HitCosts::measured() : HitCosts::here();
+  const HitCosts costs = follows ? HitCosts::measured(measure()) : HitCosts::here();
   double sum_ns = 0;
   for (const SlotWants& at_slot : coverage.wants) {
     const Site& site = *at_slot.wants.front().site;

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "daemon/finding/coverage.h"
+#include "daemon/kernel/calibration.h"
 #include "daemon/model/cost.h"
 #include "daemon/model/probe.h"
 
@@ -15,20 +17,20 @@ namespace tracectl {
 // Nanoseconds of one CPU, for the way into and out of the probe, and a count; without the other work of a
 // spec: a condition, a record, a copied stack.
 struct HitCosts {
-  double fast, normal, slow;  // of the classes
-  double trampoline;          // added if a call is followed by the trampoline
-  double kept_call;           // added if it is followed by exits, which are hits themselves
+  double fast, normal, emulated, slow;  // of the classes
+  double trampoline;                    // added if a call is followed by the trampoline
+  double kept_call;  // added if it is followed by exits, which are hits themselves
 
   // Medians measured by `make bench` (docs/performance.md): "counted" at a 5-byte and at a 1-byte nop,
-  // "time by trampoline" over "counted", "time by exits" over "counted" and a single step.
-  static constexpr HitCosts on_hardware() { return {550, 670, 2 * 670, 1200, 1200}; }
+  // "time by trampoline" over "counted", "time by exits" over "counted" and a single step. What the daemon emulates was
+  // seen to take 1.4 times as much as what the kernel does (`doctor` on Linux 7.2 in qemu).
+  static constexpr HitCosts on_hardware() { return {550, 670, 940, 2 * 670, 1200, 1200}; }
   // There a single step traps to the hypervisor: it takes ten thousand and more, instead of twice as much
   // as an emulated instruction.
-  static constexpr HitCosts in_virtual_machine() { return {550, 670, 10'000, 1200, 1200}; }
+  static constexpr HitCosts in_virtual_machine() { return {550, 670, 940, 10'000, 1200, 1200}; }
   static const HitCosts& here();
-  // What the kernel takes is measured here (daemon/kernel/calibration.h), which takes some tens of ms once. here(), if it
-  // could not be.
-  static HitCosts measured();
+  // From what the kernel was seen to take (daemon/kernel/calibration.h); here(), if that could not be measured.
+  static HitCosts measured(const tc_hit_costs& costs);
 
   double of(CostClass cost) const;
   // The cost of a hit at a site of this class, including the end of the call that it begins.
@@ -42,6 +44,7 @@ struct HitEstimate {
   uint64_t hit_ns =
       0;  // of a hit, with the end of the call that it begins: the mean over the sites
 };
-HitEstimate estimate_hits(const Coverage& coverage);
+// `measure` says what the kernel takes, and may take some tens of ms; it is asked if calls are followed.
+HitEstimate estimate_hits(const Coverage& coverage, const std::function<tc_hit_costs()>& measure);
 
 }  // namespace tracectl

@@ -283,7 +283,8 @@ std::optional<Error> Staging::arm_one(uint32_t incarnation, const std::vector<Sl
                      .sites = {}};
   for (const SlotId id : ids) {
     const Slot& slot = slots_.by_id.at(id);
-    request.sites.push_back({id, slot.key.offset, slot.key.semaphore, slot.nop5, exits_of(id)});
+    request.sites.push_back(
+        {id, slot.key.offset, slot.key.semaphore, slot.nop5, slot.cost, exits_of(id)});
   }
   auto armed = switching_.arm(request);
   if (auto* link = std::get_if<Link>(&armed)) {

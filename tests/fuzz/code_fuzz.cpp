@@ -64,20 +64,20 @@ void check_call_targets(const FunctionCode& function, std::span<const uint8_t> c
 
 // Each kernel's nops: places lie within the code, and are the same when they are asked for directly.
 void check_places(const FunctionCode& function, std::span<const uint8_t> code, uint64_t offset) {
-  for (const Nops& nops :
-       {Nops{}, Nops{CostClass::normal, CostClass::fast}, Nops{CostClass::slow, std::nullopt}}) {
-    if (auto placement = place_entry(function, nops)) {
-      auto again = place(function.body.bytes, placement->moved_bytes, nops);
+  for (const SiteCosts& costs : {SiteCosts{}, SiteCosts{CostClass::normal, CostClass::fast},
+                                 SiteCosts{CostClass::slow, std::nullopt}}) {
+    if (auto placement = place_entry(function, costs)) {
+      auto again = place(function.body.bytes, placement->moved_bytes, costs);
       if (!again || again->cost != placement->cost || again->length != placement->length)
         std::abort();
       if (placement->moved_bytes + placement->length > function.body.bytes.size()) std::abort();
     }
-    if (auto placement = place(code, offset, nops);
+    if (auto placement = place(code, offset, costs);
         placement && offset + placement->length > code.size())
       std::abort();
     if (is_header_site(code)) {
-      const auto placement = place_in_header_site(nops);
-      const auto again = place(code, placement.moved_bytes, nops);
+      const auto placement = place_in_header_site(costs);
+      const auto again = place(code, placement.moved_bytes, costs);
       if (!again || again->cost != placement.cost || again->length != placement.length)
         std::abort();
     }

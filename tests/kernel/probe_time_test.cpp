@@ -88,7 +88,7 @@ TEST_F(TimesOfTheProgram, AreRightByExitsWhereTheProbesTakeLess) {
 using Calibration = KernelTest;
 
 TEST_F(Calibration, FindsThatStepsAreDearerThanBreakpoints) {
-  const tc_hit_costs costs = hit_costs();
+  const tc_hit_costs costs = hit_costs(nullptr);
   EXPECT_GT(costs.entry[TC_COST_NORMAL], 0u);
   EXPECT_GT(costs.entry[TC_COST_SLOW], costs.entry[TC_COST_NORMAL]);
   EXPECT_GT(costs.by_return, 0u);

@@ -44,11 +44,15 @@ uint64_t address_of_data(pid_t pid, const std::string& path, uint64_t file_offse
 
 }  // namespace
 
-OtherTracer::OtherTracer(pid_t pid, const std::string& path, uint64_t offset, uint64_t semaphore) {
+OtherTracer::OtherTracer(pid_t pid, const std::string& path, uint64_t offset, uint64_t semaphore,
+                         At at) {
   perf_event_attr attributes{};
   attributes.size = sizeof(attributes);
   attributes.type = uprobe_type();
-  attributes.config = semaphore << 32;  // format/ref_ctr_offset: config:32-63
+  attributes.config =
+      semaphore << 32 |
+      (at == At::returns ? 1
+                         : 0);  // format/ref_ctr_offset: config:32-63, format/retprobe: config:0
   attributes.config1 = reinterpret_cast<uintptr_t>(path.c_str());
   attributes.config2 = offset;
   event_ = Fd{static_cast<int>(

@@ -16,7 +16,9 @@ namespace tracectl::on_kernel {
 // file; semaphore 0: none.
 class OtherTracer {
  public:
-  OtherTracer(pid_t pid, const std::string& path, uint64_t offset, uint64_t semaphore);
+  enum class At { hits, returns };  // what it counts: of the function that begins at the offset
+  OtherTracer(pid_t pid, const std::string& path, uint64_t offset, uint64_t semaphore,
+              At at = At::hits);
 
   uint64_t hits() const;
 

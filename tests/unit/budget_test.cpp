@@ -87,21 +87,26 @@ TEST(WhatIsLeftOut, TakesWhatIsBelowAGraphWithItWhereNoRootIsLeft) {
 // ---- the cost of a hit ----
 
 constexpr HitCosts kCosts{
-    .fast = 1, .normal = 10, .slow = 100, .trampoline = 1000, .kept_call = 5000};
+    .fast = 1, .normal = 10, .emulated = 20, .slow = 100, .trampoline = 1000, .kept_call = 5000};
 
 TEST(HitCost, IsThatOfTheClass) {
   EXPECT_EQ(kCosts.of(CostClass::fast), 1);
   EXPECT_EQ(kCosts.of(CostClass::normal), 10);
+  EXPECT_EQ(kCosts.of(CostClass::emulated), 20);
   EXPECT_EQ(kCosts.of(CostClass::slow), 100);
   EXPECT_EQ(kCosts.of(CostClass::slow, Way::entry, nullptr), 100);
 }
 
 TEST(HitCost, OfACallThatIsFollowedIncludesItsEnd) {
-  ReturnPlan by_return{.way = Way::exits,
-                       .exits = {{.offset = 1}, {.offset = 2, .has_result = true}}};
-  ReturnPlan by_jump{.way = Way::exits, .exits = {{.offset = 1}}};
+  ReturnPlan by_return{
+      .way = Way::exits,
+      .exits = {{.offset = 1, .cost = CostClass::normal}, {.offset = 2, .has_result = true}}};
+  ReturnPlan by_emulated{.way = Way::exits,
+                         .exits = {{.offset = 2, .has_result = true, .cost = CostClass::emulated}}};
+  ReturnPlan by_jump{.way = Way::exits, .exits = {{.offset = 1, .cost = CostClass::normal}}};
   EXPECT_EQ(kCosts.of(CostClass::fast, Way::trampoline, nullptr), 1001);
   EXPECT_EQ(kCosts.of(CostClass::normal, Way::exits, &by_return), 5110);
+  EXPECT_EQ(kCosts.of(CostClass::normal, Way::exits, &by_emulated), 5030);
   EXPECT_EQ(kCosts.of(CostClass::normal, Way::exits, &by_jump), 5020);
 }
 

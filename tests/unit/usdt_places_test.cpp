@@ -17,15 +17,15 @@ namespace {
 
 class UsdtPlaces : public testing::Test {
  protected:
-  static ProbeMatch found(const char* name, const Nops& nops) {
+  static ProbeMatch found(const char* name, const SiteCosts& costs) {
     const std::string path = on_kernel::target_path("hot_usdt");
     const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     const auto object = must(ObjectFile::open(file.get(), path));
     return must(find_probes(object, must(parse_pattern("usdt:" + path + ":hot:" + name)), {},
-                            nullptr, nops));
+                            nullptr, costs));
   }
-  static Site site_of(const char* name, const Nops& nops) {
-    const ProbeMatch match = found(name, nops);
+  static Site site_of(const char* name, const SiteCosts& costs) {
+    const ProbeMatch match = found(name, costs);
     EXPECT_EQ(match.probes.size(), 1u);
     EXPECT_EQ(match.probes.at(0).sites.size(), 1u);
     return match.probes.at(0).sites.at(0);
@@ -34,8 +34,8 @@ class UsdtPlaces : public testing::Test {
 
 TEST_F(UsdtPlaces, AreTheCheapestNop) {
   const uint64_t start = site_of("header", {CostClass::slow, std::nullopt}).offset;
-  const auto place = [&](const Nops& nops) {
-    const Site site = site_of("header", nops);
+  const auto place = [&](const SiteCosts& costs) {
+    const Site site = site_of("header", costs);
     EXPECT_EQ(site.offset - start, site.moved_bytes);
     return std::tuple{site.moved_bytes, site.cost, site.nop5};
   };
@@ -46,9 +46,9 @@ TEST_F(UsdtPlaces, AreTheCheapestNop) {
 }
 
 TEST_F(UsdtPlaces, OfAProbeOfSdtHDependOnNoKernel) {
-  for (const Nops& nops : {Nops{}, Nops{CostClass::slow, std::nullopt}}) {
-    EXPECT_EQ(site_of("sdt", nops).moved_bytes, 0u);
-    EXPECT_FALSE(found("sdt", nops).depends_on_nops);
+  for (const SiteCosts& costs : {SiteCosts{}, SiteCosts{CostClass::slow, std::nullopt}}) {
+    EXPECT_EQ(site_of("sdt", costs).moved_bytes, 0u);
+    EXPECT_FALSE(found("sdt", costs).depends_on_nops);
   }
   EXPECT_TRUE(found("header", {}).depends_on_nops);
 }

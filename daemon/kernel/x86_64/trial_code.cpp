@@ -54,6 +54,44 @@ asm(".pushsection .text\n"
     "tracectl_trial_unsupported: lock orl $0, (%rsp)\n xor %eax, %eax\n ret\n"
     ".size tracectl_trial_unsupported, . - tracectl_trial_unsupported\n"
     ".balign 16\n"
+    ".type tracectl_trial_emulated, @function\n"
+    "tracectl_trial_emulated:\n"
+    "  mov $5, %eax\n"
+    ".globl tracectl_trial_emulated_site, tracectl_trial_emulated_exit\n"
+    "tracectl_trial_emulated_site: cmp $5, %eax\n"
+    "  setne %al\n"
+    "  movzbl %al, %eax\n"
+    "tracectl_trial_emulated_exit: ret\n"
+    ".size tracectl_trial_emulated, . - tracectl_trial_emulated\n"
+    ".balign 16\n"
+    ".type tracectl_trial_loads, @function\n"
+    "tracectl_trial_loads:\n"
+    "  mov tracectl_trial_word(%rip), %rdx\n"
+    "  mov (%rdx), %r8\n"  // brings the memory: of absent memory nothing is emulated
+    ".globl tracectl_trial_load8, tracectl_trial_load4, tracectl_trial_load2\n"
+    "tracectl_trial_load8: mov (%rdx), %rax\n"
+    "tracectl_trial_load4: mov (%rdx), %ecx\n"
+    "tracectl_trial_load2: movzwl (%rdx), %esi\n"
+    "  lea 1(%rax), %rdi\n"  // 1 of zeros, 0 of ones
+    "  inc %ecx\n"
+    "  inc %si\n"
+    "  mov %rdi, %rax\n"
+    "  or %rcx, %rdi\n"
+    "  or %rsi, %rdi\n"
+    "  shr $1, %rdi\n"
+    "  setne %dl\n"
+    "  test %rax, %rax\n"
+    "  sete %al\n"
+    "  mov %al, %r9b\n"
+    "  xor tracectl_trial_last(%rip), %al\n"
+    "  mov %r9b, tracectl_trial_last(%rip)\n"
+    "  movzbl %al, %eax\n"
+    "  movzbl %dl, %edx\n"
+    "  shl $32, %rdx\n"
+    "  or %rdx, %rax\n"
+    "  ret\n"
+    ".size tracectl_trial_loads, . - tracectl_trial_loads\n"
+    ".balign 16\n"
     ".type tracectl_trial_system_call, @function\n"
     "tracectl_trial_system_call: mov $39, %eax\n syscall\n xor %eax, %eax\n ret\n"  // getpid
     ".size tracectl_trial_system_call, . - tracectl_trial_system_call\n"
@@ -66,8 +104,14 @@ uint64_t tracectl_trial_red_zone();
 uint64_t tracectl_trial_nop10();
 uint64_t tracectl_trial_nop10_red_zone();
 uint64_t tracectl_trial_unsupported();
+uint64_t tracectl_trial_emulated();
+uint64_t tracectl_trial_loads();
 uint64_t tracectl_trial_system_call();
 extern const char tracectl_trial_red_zone_site[], tracectl_trial_nop10_red_zone_site[];
+extern const char tracectl_trial_emulated_site[], tracectl_trial_emulated_exit[];
+extern const char tracectl_trial_load8[], tracectl_trial_load4[], tracectl_trial_load2[];
+const void* tracectl_trial_word = nullptr;
+char tracectl_trial_last = 0;
 }
 
 namespace tracectl {
@@ -93,10 +137,19 @@ TrialCode code_of(TrialFunction function) {
     case TrialFunction::nop10_red_zone:
       return {tracectl_trial_nop10_red_zone, tracectl_trial_nop10_red_zone_site};
     case TrialFunction::unsupported: return that_begins_with_site(tracectl_trial_unsupported);
+    case TrialFunction::emulated:
+      return {tracectl_trial_emulated, tracectl_trial_emulated_site, tracectl_trial_emulated_exit};
+    case TrialFunction::loads: return {tracectl_trial_loads, tracectl_trial_load8};
     case TrialFunction::system_call: return that_begins_with_site(tracectl_trial_system_call);
   }
   return {};
 }
+
+std::array<const void*, 3> trial_loads() {
+  return {tracectl_trial_load8, tracectl_trial_load4, tracectl_trial_load2};
+}
+
+void set_trial_word(const void* word) { tracectl_trial_word = word; }
 
 TrialRegisters trial_registers() {
   return {offsetof(pt_regs, rax), offsetof(pt_regs, rip), kNopToReturn};

@@ -65,7 +65,7 @@ CostClass cost_of(uint32_t word) {
 
 }  // namespace
 
-Result<Instruction> decode_instruction(Bytes bytes, const Nops&) {
+Result<Instruction> decode_instruction(Bytes bytes, const SiteCosts&) {
   const auto word = instruction_in(bytes);
   if (!word) return Error{Code::invalid, "these bytes are no instruction"};
   return Instruction{kInstructionBytes, cost_of(*word), refusal_of(*word)};

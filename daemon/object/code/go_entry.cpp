@@ -68,10 +68,10 @@ Result<uint64_t> go_entry(const FunctionCode& function) {
   return steps[*behind].address - function.body.address;
 }
 
-Result<Placement> place_go_entry(const FunctionCode& function, const Nops& nops) {
+Result<Placement> place_go_entry(const FunctionCode& function, const SiteCosts& costs) {
   const auto entry = go_entry(function);
   if (!entry) return entry.error();
-  auto placed = place(function.body.bytes, *entry, nops);
+  auto placed = place(function.body.bytes, *entry, costs);
   if (placed) placed->moved_bytes = *entry;
   return placed;
 }

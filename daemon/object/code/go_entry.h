@@ -18,6 +18,6 @@ Result<uint64_t> go_entry(const FunctionCode& function);
 
 // The place for a probe there. It moves over no instruction to a cheaper one: each may write a register of Go's
 // arguments.
-Result<Placement> place_go_entry(const FunctionCode& function, const Nops& nops = {});
+Result<Placement> place_go_entry(const FunctionCode& function, const SiteCosts& costs = {});
 
 }  // namespace tracectl

@@ -6,7 +6,7 @@
 
 #include "daemon/base/result.h"
 #include "daemon/model/cost.h"
-#include "daemon/model/nops.h"
+#include "daemon/model/site_costs.h"
 
 namespace tracectl {
 
@@ -20,7 +20,7 @@ struct Instruction {
 
 // Decodes the instruction at the start of `bytes`, which may be followed by anything. Fails with
 // Code::invalid if there is no instruction.
-Result<Instruction> decode_instruction(std::span<const uint8_t> bytes, const Nops& nops = {});
+Result<Instruction> decode_instruction(std::span<const uint8_t> bytes, const SiteCosts& costs = {});
 
 // Whether `bytes` begin with a nop of five bytes, in any of its forms, which the kernel turns into
 // a call (arch/x86/kernel/uprobes.c, can_optimize, of Linux 6.18 to 7.1).

@@ -46,12 +46,13 @@ bool FunctionCode::contains(uint64_t address) const {
   return holds(body) || std::ranges::any_of(others, holds);
 }
 
-Result<Placement> place(std::span<const uint8_t> function, uint64_t offset, const Nops& nops) {
+Result<Placement> place(std::span<const uint8_t> function, uint64_t offset,
+                        const SiteCosts& costs) {
   if (offset >= function.size())
     return Error{Code::invalid, at(offset) + " is outside the function, whose code ends at " +
                                     at(function.size())};
   if (auto boundary = check_boundary(function, offset); !boundary) return boundary.error();
-  auto instruction = decode_instruction(function.subspan(offset), nops);
+  auto instruction = decode_instruction(function.subspan(offset), costs);
   if (!instruction) return undecodable(offset);
   if (instruction->refusal != nullptr)
     return Error{Code::unsupported, "no probe can sit on the instruction at " + at(offset) + ": " +

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "daemon/object/code/emulation.h"
 #include "daemon/object/x86_64/decoder.h"
 
 // How the kernel handles the instruction under a uprobe. Found by arming every opcode of every map
@@ -97,8 +98,9 @@ bool is_stack_segment_load(const ZydisDecodedInstruction& instruction) {
          instruction.raw.modrm.reg == 2;
 }
 
-const char* refusal_of(const ZydisDecodedInstruction& instruction, Bytes code, const Nops& nops) {
-  if (is_nop10(code) && nops.ten) return nullptr;
+const char* refusal_of(const ZydisDecodedInstruction& instruction, Bytes code,
+                       const SiteCosts& costs) {
+  if (is_nop10(code) && costs.ten) return nullptr;
   if (is_unknown_to_kernel(instruction)) return "the kernel cannot decode it";
   if (has_prefix(instruction, {0xf0})) return "the kernel accepts no lock prefix";
   if (has_prefix(instruction, {0x26, 0x2e, 0x36, 0x3e}))
@@ -134,23 +136,25 @@ bool is_emulated_push(const ZydisDecodedInstruction& instruction, Bytes code) {
   return push && (code.size() == 1 || (code.size() == 2 && code[0] == 0x41));
 }
 
-CostClass cost_of(const ZydisDecodedInstruction& instruction, Bytes code, const Nops& nops) {
-  if (is_nop5(code)) return nops.five;
-  if (is_nop10(code) && nops.ten) return *nops.ten;
-  const bool is_emulated_nop = is_nop_of_the_kernel(code) && nops.five != CostClass::slow;
+CostClass cost_of(const ZydisDecodedInstruction& instruction, Bytes code, const SiteCosts& costs) {
+  if (is_nop5(code)) return costs.five;
+  if (is_nop10(code) && costs.ten) return *costs.ten;
+  const bool is_emulated_nop = is_nop_of_the_kernel(code) && costs.five != CostClass::slow;
   bool emulated = is_emulated_nop || kernel_opcode(instruction) == 0x90 ||
                   is_emulated_branch(instruction) || is_emulated_push(instruction, code);
-  return emulated ? CostClass::normal : CostClass::slow;
+  if (emulated) return CostClass::normal;
+  return emulated_form(code, Standing::within, costs.emulates) ? CostClass::emulated
+                                                               : CostClass::slow;
 }
 
 }  // namespace
 
-Result<Instruction> decode_instruction(Bytes bytes, const Nops& nops) {
+Result<Instruction> decode_instruction(Bytes bytes, const SiteCosts& costs) {
   auto decoded = decode_shape(bytes);
   if (!decoded) return Error{Code::invalid, "these bytes are no instruction"};
   const Bytes code = bytes.first(decoded->length);
-  return Instruction{decoded->length, cost_of(*decoded, code, nops),
-                     refusal_of(*decoded, code, nops)};
+  return Instruction{decoded->length, cost_of(*decoded, code, costs),
+                     refusal_of(*decoded, code, costs)};
 }
 
 bool is_site_nop(Bytes bytes) { return !bytes.empty() && bytes[0] == 0x90; }

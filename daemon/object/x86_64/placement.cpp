@@ -101,11 +101,12 @@ bool may_move_over(const Operands& instruction, const Survey& survey) {
 }
 
 // Skips 5-byte nops: after the entry there may be a live red zone below the stack pointer.
-bool is_worth_moving_to(const Instruction& instruction, Bytes code) {
-  return instruction.refusal == nullptr && instruction.cost != CostClass::slow && !is_nop5(code);
+bool is_worth_moving_to(const Instruction& instruction, Bytes code, CostClass dearest) {
+  return instruction.refusal == nullptr && instruction.cost <= dearest && !is_nop5(code);
 }
 
-std::optional<Placement> cheaper_place(const FunctionCode& function, const Nops& nops) {
+std::optional<Placement> place_behind(const FunctionCode& function, const SiteCosts& costs,
+                                      CostClass dearest) {
   Survey all = survey(function);
   if (!all.complete) return std::nullopt;
   uint64_t end = std::min<uint64_t>(all.first_target, function.body.bytes.size());
@@ -116,9 +117,9 @@ std::optional<Placement> cheaper_place(const FunctionCode& function, const Nops&
     position += passed->instruction.length;
     if (position >= end) return std::nullopt;
     const Bytes rest = function.body.bytes.subspan(position);
-    auto candidate = decode_instruction(rest, nops);
+    auto candidate = decode_instruction(rest, costs);
     if (!candidate || position + candidate->length > end) return std::nullopt;
-    if (is_worth_moving_to(*candidate, rest))
+    if (is_worth_moving_to(*candidate, rest, dearest))
       return Placement{position, candidate->cost, candidate->length};
   }
   return std::nullopt;
@@ -158,18 +159,20 @@ Error red_zone(const std::string& why) {
 
 }  // namespace
 
-Result<Placement> place_entry(const FunctionCode& function, const Nops& nops) {
-  auto entry = place(function.body.bytes, 0, nops);
-  if (entry && entry->cost != CostClass::slow) return entry;
+Result<Placement> place_entry(const FunctionCode& function, const SiteCosts& costs) {
+  auto entry = place(function.body.bytes, 0, costs);
+  if (entry && entry->cost <= CostClass::normal) return entry;
   if (function.extent == Extent::unknown) return entry;
-  if (auto cheaper = cheaper_place(function, nops)) return *cheaper;
+  if (auto cheaper = place_behind(function, costs, CostClass::normal)) return *cheaper;
+  if (entry && entry->cost <= CostClass::emulated) return entry;
+  if (auto cheaper = place_behind(function, costs, CostClass::emulated)) return *cheaper;
   return entry;
 }
 
-Placement place_in_header_site(const Nops& nops) {
+Placement place_in_header_site(const SiteCosts& costs) {
   Placement cheapest{0, CostClass::normal, 1};
-  if (nops.ten && *nops.ten < cheapest.cost) cheapest = {1, *nops.ten, 10};
-  if (nops.five < cheapest.cost) cheapest = {11, nops.five, 5};
+  if (costs.ten && *costs.ten < cheapest.cost) cheapest = {1, *costs.ten, 10};
+  if (costs.five < cheapest.cost) cheapest = {11, costs.five, 5};
   return cheapest;
 }
 

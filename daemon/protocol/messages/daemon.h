@@ -99,7 +99,7 @@ struct ProbeTotalsPart {
   std::string probe;
   std::string session;
   std::optional<int64_t> pid = {};  // none: in all targets of the session
-  std::string cost;                 // "fast", "normal", "slow": the highest class of its sites
+  std::string cost;  // "fast", "normal", "emulated", "slow": the highest class of its sites
   uint64_t hits = 0;
   uint64_t lost = 0;     // events and values for which there was no room
   uint64_t cost_ns = 0;  // estimated time that the hits took from the programs

@@ -58,11 +58,11 @@ struct TargetPart {
 };
 
 struct SitePart {
-  std::string object;                 // path of the ELF file
-  std::string build_id;               // hex, empty if the file has none
-  uint64_t offset = 0;                // of the probed instruction, in the file
-  uint64_t moved_bytes = 0;           // distance from the function's start or the named offset
-  std::string cost;                   // "fast", "normal", "slow"; the class of this site
+  std::string object;        // path of the ELF file
+  std::string build_id;      // hex, empty if the file has none
+  uint64_t offset = 0;       // of the probed instruction, in the file
+  uint64_t moved_bytes = 0;  // distance from the function's start or the named offset
+  std::string cost;          // "fast", "normal", "emulated", "slow"; the class of this site
   std::optional<uint64_t> semaphore;  // offset in the file
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("object", s.object);

@@ -46,13 +46,13 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair{"31 c0", CostClass::slow}, std::pair{"ff e0", CostClass::slow},
         std::pair{"c5 f8 57 c0", CostClass::slow}));
 
-TEST(Nops, CostWhatTheKernelMakesOfThem) {
+TEST(SiteCosts, AreWhatTheKernelMakesOfNops) {
   const auto five = bytes("0f 1f 44 00 00"), ten = bytes("66 2e 0f 1f 84 00 00 00 00 00");
-  const Nops nops{CostClass::slow, CostClass::normal};
-  EXPECT_EQ(decode_instruction(five, nops)->cost, CostClass::slow);
-  EXPECT_EQ(decode_instruction(ten, nops)->cost, CostClass::normal);
-  EXPECT_EQ(decode_instruction(ten, nops)->refusal, nullptr);
-  EXPECT_NE(decode_instruction(ten, Nops{CostClass::fast, std::nullopt})->refusal, nullptr);
+  const SiteCosts costs{CostClass::slow, CostClass::normal};
+  EXPECT_EQ(decode_instruction(five, costs)->cost, CostClass::slow);
+  EXPECT_EQ(decode_instruction(ten, costs)->cost, CostClass::normal);
+  EXPECT_EQ(decode_instruction(ten, costs)->refusal, nullptr);
+  EXPECT_NE(decode_instruction(ten, SiteCosts{CostClass::fast, std::nullopt})->refusal, nullptr);
 }
 
 class Refused : public testing::TestWithParam<const char*> {};

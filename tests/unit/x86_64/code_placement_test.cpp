@@ -122,7 +122,7 @@ TEST(Entry, LooksNoFurtherThan16Instructions) {
 
 // The site of <tracectl/usdt.h>.
 constexpr const char* kSite = "90 66 2e 0f 1f 84 00 00 00 00 00 0f 1f 44 00 00 c3";
-constexpr Nops kBoth{CostClass::fast, CostClass::fast},
+constexpr SiteCosts kBoth{CostClass::fast, CostClass::fast},
     kOnlyTen{CostClass::normal, CostClass::fast}, kOnlyFive{CostClass::fast, std::nullopt},
     kNeither{CostClass::slow, std::nullopt};
 
@@ -136,9 +136,9 @@ TEST(HeaderSite, TheCheapestNopIsTaken) {
 TEST(HeaderSite, PlacesAreItsNops) {
   const auto site = bytes(kSite);
   ASSERT_TRUE(is_header_site(site));
-  for (const Nops& nops : {kBoth, kOnlyTen, kOnlyFive, kNeither}) {
-    const Placement placed = place_in_header_site(nops);
-    EXPECT_EQ(*place(site, placed.moved_bytes, nops), (Placement{0, placed.cost, placed.length}));
+  for (const SiteCosts& costs : {kBoth, kOnlyTen, kOnlyFive, kNeither}) {
+    const Placement placed = place_in_header_site(costs);
+    EXPECT_EQ(*place(site, placed.moved_bytes, costs), (Placement{0, placed.cost, placed.length}));
   }
 }
 
@@ -158,8 +158,8 @@ TEST(LeadsToReturn, ByNopsAlone) {
 TEST(Entry, MovesToA10ByteNopThatIsFastButNotToA5ByteNop) {
   const auto ten = bytes("48 83 ec 08 66 2e 0f 1f 84 00 00 00 00 00 e8 00 00 00 00 c3");
   const auto five = bytes("48 83 ec 08 0f 1f 44 00 00 90 e8 00 00 00 00 c3");
-  const auto placed = [](const auto& code, const Nops& nops) {
-    return *place_entry({.body = {0x1000, code}, .extent = Extent::whole}, nops);
+  const auto placed = [](const auto& code, const SiteCosts& costs) {
+    return *place_entry({.body = {0x1000, code}, .extent = Extent::whole}, costs);
   };
   EXPECT_EQ(placed(ten, kOnlyTen), (Placement{4, CostClass::fast, 10}));
   EXPECT_EQ(placed(ten, kNeither), (Placement{14, CostClass::normal, 5}));

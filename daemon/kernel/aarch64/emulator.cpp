@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/kernel/emulator.h"
+
+namespace tracectl {
+
+class EmulatedPlaces {};
+
+Result<std::unique_ptr<Emulator>> Emulator::open() {
+  return Error{Code::unsupported, "instructions are emulated on x86-64 only"};
+}
+
+Emulator::~Emulator() = default;
+
+std::optional<Emulator::Armed> Emulator::arm(int, pid_t, std::span<const Place>) { return Armed{}; }
+
+}  // namespace tracectl
