@@ -9,6 +9,7 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <random>
 #include <string>
@@ -53,14 +54,22 @@ struct Share {
 
 struct Shares {
   Share entries, exits;
+  size_t returns = 0;  // slow entries that are returns
 };
+
+// `ret` and `repz ret`.
+bool is_return(int fd, uint64_t offset) {
+  std::array<uint8_t, 2> code{};
+  if (::pread(fd, code.data(), code.size(), static_cast<off_t>(offset)) != 2) return false;
+  return code[0] == 0xc3 || (code[0] == 0xf3 && code[1] == 0xc3);
+}
 
 void add_exits(const Site& site, Shares& shares) {
   if (!site.returns) return;
   for (const ExitSite& exit : site.returns->exits) shares.exits.add(exit.cost);
 }
 
-Shares shares_of(FileReader& file, const std::string& path, Emulates emulates) {
+Shares shares_of(FileReader& file, int fd, const std::string& path, Emulates emulates) {
   Shares shares;
   Question question;
   question.pattern.object = path;
@@ -68,7 +77,10 @@ Shares shares_of(FileReader& file, const std::string& path, Emulates emulates) {
   question.costs.emulates = emulates;
   if (const auto found = file.find(question))
     for (const Probe& probe : found->probes)
-      for (const Site& site : probe.sites) shares.entries.add(site.cost);
+      for (const Site& site : probe.sites) {
+        shares.entries.add(site.cost);
+        shares.returns += site.cost == CostClass::slow && is_return(fd, site.offset);
+      }
   question.returns = Returns::automatic;
   if (const auto found = file.find(question))
     for (const Probe& probe : found->probes)
@@ -94,6 +106,7 @@ std::vector<std::string> paths_of(const char* pattern) {
 void add(Shares& to, const Shares& more) {
   to.entries.add(more.entries);
   to.exits.add(more.exits);
+  to.returns += more.returns;
 }
 
 // ---- states ----
@@ -154,18 +167,25 @@ int main() {
               "exits, % single-stepped", "file", "number", "by kernel", "+ emulator", "number",
               "by kernel", "+ emulator");
   OwnReading reading;
-  Shares plain_of_all, emulated_of_all;
+  Shares plain_of_all, without_loads_of_all, emulated_of_all;
   for (const char* pattern : kFiles)
     for (const std::string& path : paths_of(pattern)) {
+      const Fd code{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
       const auto file =
           reading.open(Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}, path, std::nullopt);
       if (!file) continue;
-      const Shares plain = shares_of(**file, path, Emulates::nothing),
-                   emulated = shares_of(**file, path, Emulates::all);
+      const auto shares = [&](Emulates emulates) {
+        return shares_of(**file, code.get(), path, emulates);
+      };
+      const Shares plain = shares(Emulates::nothing), emulated = shares(Emulates::all);
       print(path.substr(path.rfind('/') + 1), plain, emulated);
       add(plain_of_all, plain);
+      add(without_loads_of_all, shares(Emulates::all_but_loads));
       add(emulated_of_all, emulated);
     }
   print("all", plain_of_all, emulated_of_all);
+  print("all, loads stepped", plain_of_all, without_loads_of_all);
+  std::printf("slow entries with the emulator: %zu, of which %zu are returns\n",
+              emulated_of_all.entries.slow, emulated_of_all.returns);
   compare_all();
 }
