@@ -7,6 +7,7 @@
 #include <span>
 
 #include "daemon/object/code/call_targets.h"
+#include "daemon/object/code/emulation.h"
 #include "daemon/object/code/exits.h"
 #include "daemon/object/code/instruction.h"
 #include "daemon/object/code/patched_code.h"
@@ -64,8 +65,9 @@ void check_call_targets(const FunctionCode& function, std::span<const uint8_t> c
 
 // Each kernel's nops: places lie within the code, and are the same when they are asked for directly.
 void check_places(const FunctionCode& function, std::span<const uint8_t> code, uint64_t offset) {
-  for (const SiteCosts& costs : {SiteCosts{}, SiteCosts{CostClass::normal, CostClass::fast},
-                                 SiteCosts{CostClass::slow, std::nullopt}}) {
+  for (const SiteCosts& costs :
+       {SiteCosts{}, SiteCosts{CostClass::normal, CostClass::fast},
+        SiteCosts{CostClass::slow, std::nullopt}, SiteCosts{.emulates = Emulates::all}}) {
     if (auto placement = place_entry(function, costs)) {
       auto again = place(function.body.bytes, placement->moved_bytes, costs);
       if (!again || again->cost != placement->cost || again->length != placement->length)
@@ -84,6 +86,25 @@ void check_places(const FunctionCode& function, std::span<const uint8_t> code, u
   }
 }
 
+bool is_register(uint8_t number) { return number < 16 || number == TC_NO_REGISTER; }
+
+// The emulator's program trusts a form: its registers are there, and its sizes are those of operands.
+void check_emulated_form(std::span<const uint8_t> code) {
+  for (const Standing standing : {Standing::within, Standing::at_exit}) {
+    const auto form = emulated_form(code, standing, Emulates::all);
+    if (!form) continue;
+    const auto decoded = decode_instruction(code);
+    if (!decoded || decoded->length != form->length || form->length > sizeof(form->code))
+      std::abort();
+    if (form->left_register > 15 || form->right_register > 15 || !is_register(form->index) ||
+        (!is_register(form->base) && form->base != TC_INSTRUCTION_POINTER) || form->shift > 3)
+      std::abort();
+    for (const uint8_t size : {form->size, form->right_size})
+      if (form->operation != TC_DO_NOTHING && size != 1 && size != 2 && size != 4 && size != 8)
+        std::abort();
+  }
+}
+
 }  // namespace
 
 // Input: one byte where to cut off the function's other part, one byte of offset, then code. Answers must be
@@ -96,6 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FunctionCode function{
       .body = {0x1000, code.first(cut)}, .extent = Extent::whole, .others = {&other, 1}};
   check_places(function, code, data[1]);
+  check_emulated_form(code);
   static_cast<void>(
       is_code_of_file(code.first(code.size() / 2), code.subspan(code.size() - code.size() / 2)));
   if (!is_code_of_file(code, code)) std::abort();
