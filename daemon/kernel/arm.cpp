@@ -128,7 +128,8 @@ class Batch {
 
  private:
   void add_emulated(const ArmedSite& site) {
-    add_emulated(site.offset, Standing::within, site.cost);
+    // The kernel wants the same semaphore of all links at a site. The emulator's has none.
+    add_emulated(site.offset, Standing::within, site.semaphore ? CostClass::slow : site.cost);
     for (const ExitSite& exit : site.exits) add_emulated(exit.offset, Standing::at_exit, exit.cost);
   }
   void add_emulated(uint64_t offset, Standing standing, CostClass cost) {

@@ -29,10 +29,10 @@ class Link {
   Link(LongWork& closing, Fd fd, uint32_t incarnation, std::vector<Fd> beside = {},
        std::shared_ptr<const void> needed = nullptr)
       : closing_(&closing),
-        needed_(std::move(needed)),
         beside_(std::move(beside)),
         fd_(std::move(fd)),
-        incarnation_(incarnation) {}
+        incarnation_(incarnation),
+        needed_(std::move(needed)) {}
   Link(Link&&) = default;
   Link& operator=(Link&&) = default;
   ~Link() {
@@ -49,10 +49,10 @@ class Link {
 
  private:
   LongWork* closing_;
-  std::shared_ptr<const void> needed_;
   std::vector<Fd> beside_;
   Fd fd_;
   uint32_t incarnation_;
+  std::shared_ptr<const void> needed_;  // last: an assignment gives it up when the others are closed
 };
 
 struct ArmedSite {

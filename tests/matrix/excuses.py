@@ -36,20 +36,10 @@ NEED_SESSIONS = [
     'Graphs.ShowProbesOnlyWhereTheyFireWithin',
     'Graphs.GoOnWhereARootLeavesByAJump',
     'Restarts.CallsThatAreOpenMeanwhileHaveTheirReturns',
-]
-
-NO_REGISTERS = 'Linux before 6.18 lets no program write the registers of a thread'
-EMULATED = [
-    'IsWhatTheKernelWouldHaveDone', 'LeavesNothingToBeStepped', 'OfLoadsLeavesNothingToBeStepped',
-    'OfReturnsLeavesNothingToBeStepped', 'OfFunctionsWhoseReturnsTheTrampolineSees', 'IsRightWhileSignalsArrive',
-    'IsUnseenByOtherSessions', 'OfTwoAtOneSiteIsDoneOnce', 'LeavesTheReturnsOfAnotherTracerAlone',
-    'IsRightWhileTheProgramIsStepped',
+    'Emulation.OfFunctionsWhoseReturnsTheTrampolineSees',
 ]
 
 EXCUSES = [
-    *(Excuse('Emulation.' + name, 'this kernel', NO_REGISTERS, until=(6, 18)) for name in EMULATED),
-    Excuse('Emulation.OfLoadsLeavesNothingToBeStepped', 'loads were not seen to be whole',
-           'the virtual machine runs its CPUs in turn, so no thread reads while another writes', since=(6, 18)),
     *(Excuse(check, 'no uprobe sessions', NO_SESSIONS, until=(6, 13)) for check in NEED_SESSIONS),
     Excuse('verifier.on_site_asleep', 'refused',
            'Linux before 6.4 has no number iterators, which the loops of this program need: memory that is absent is '
