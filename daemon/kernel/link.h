@@ -52,7 +52,8 @@ class Link {
   std::vector<Fd> beside_;
   Fd fd_;
   uint32_t incarnation_;
-  std::shared_ptr<const void> needed_;  // last: an assignment gives it up when the others are closed
+  std::shared_ptr<const void>
+      needed_;  // last: an assignment gives it up when the others are closed
 };
 
 struct ArmedSite {
