@@ -19,7 +19,7 @@ BpfSwitching::BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& 
       hook_chunks_(std::move(hooks)),
       specs_(specs),
       counters_(counters),
-      programs_(skeleton, options.first, options.sleeps, options.emulator),
+      programs_(skeleton, options.first, options.sleeps, options.hit_costs),
       progress_(programs_.first()),
       fast_nops_(options.fast_nops),
       emulator_(options.emulator) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -24,6 +25,7 @@ class BpfSwitching final : public Switching {
     bool sleeps = true;
     bool fast_nops = false;
     Emulator* emulator = nullptr;  // borrowed; null: instructions are left to the kernel
+    std::function<tc_hit_costs()> hit_costs;
   };
   // All but the chunks are borrowed. `skeleton` is loaded; `counters` makes the tables of specs.
   BpfSwitching(tracer& skeleton, LongWork& long_work, const Shared& shared, Chunks slots,

@@ -23,7 +23,8 @@ BpfSwitching::Options switching_options(const KernelOptions& options, Emulator* 
   return {.first = options.for_one_command ? Way::counting : Way::entry,
           .sleeps = options.sleeps,
           .fast_nops = options.fast_nops,
-          .emulator = emulator};
+          .emulator = emulator,
+          .hit_costs = [find = options.hit_costs, emulator] { return find(emulator); }};
 }
 
 }  // namespace
@@ -65,6 +66,7 @@ Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, KernelChunks chunks
       restored_(std::move(programs.restored.links)),
       arrays_(std::move(arrays)),
       emulator_(std::move(emulator)),
+      hit_costs_(options.hit_costs),
       cpu_count_(skeleton_->rodata->cpu_count),
       counters_(*skeleton_, long_work_, arrays_.stats, std::move(chunks.stats), arrays_.sessions,
                 is_restored() ? options.store : nullptr),

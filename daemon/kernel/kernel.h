@@ -11,6 +11,7 @@
 // Each door's header says which threads may call it and how it fails.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct KernelOptions {
   bool fast_nops = false;
   // Instructions that the kernel would single-step are carried out by a program, where the kernel lets it.
   bool emulates = false;
+  // Finds what the kernel takes for a hit; the emulator may be null. Tests give costs to compute with.
+  std::function<tc_hit_costs(Emulator*)> hit_costs = tracectl::hit_costs;
   // Hits at sites of Way::sleeping may wait for absent memory. If false, that way is served like Way::entry.
   bool sleeps = true;
   // For the sessions of one command, which load only what they need: the program that only counts is loaded
@@ -77,7 +80,7 @@ class Kernel {
   // Why nothing is emulated, if it should be.
   const Status& emulation() const { return emulation_; }
   // What the kernel takes for a hit; the first call measures it.
-  tc_hit_costs hit_costs() { return tracectl::hit_costs(emulator_.get()); }
+  tc_hit_costs hit_costs() const { return hit_costs_(emulator_.get()); }
   bool keeps_breakpoints() { return switching_.keeps_breakpoints(); }
   // The thread for what takes the kernel long.
   LongWork& long_work() { return long_work_; }
@@ -98,6 +101,7 @@ class Kernel {
   SharedArrays arrays_;
   std::unique_ptr<Emulator> emulator_;
   Status emulation_ = ok();
+  const std::function<tc_hit_costs(Emulator*)> hit_costs_;
   const unsigned cpu_count_;
   Counters counters_;
   BpfSwitching switching_;

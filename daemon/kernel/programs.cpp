@@ -4,11 +4,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <utility>
 #include <vector>
 
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
-#include "daemon/kernel/calibration.h"
 #include "daemon/kernel/quiet.h"
 #include "daemon/kernel/saved_tables.h"
 #include "daemon/kernel/trial.h"
@@ -65,8 +65,9 @@ struct Programs::Loaded {
   bpf_link* thread_exit = nullptr;
 };
 
-Programs::Programs(tracer& skeleton, Way first, bool sleeps, Emulator* emulator)
-    : skeleton_(skeleton), first_(first), sleeps_(sleeps), emulator_(emulator) {}
+Programs::Programs(tracer& skeleton, Way first, bool sleeps,
+                   std::function<tc_hit_costs()> hit_costs)
+    : skeleton_(skeleton), first_(first), sleeps_(sleeps), hit_costs_(std::move(hit_costs)) {}
 Programs::~Programs() = default;
 
 Result<Programs::OfWay> Programs::of(Way way) {
@@ -137,7 +138,7 @@ Status Programs::open(Way way, Loaded& loaded) const {
   if (auto alone = load_alone(fresh, wanted, skeleton_); !alone)
     return alone.error().in("the way \"" + std::string(name_of(way)) + '"');
   if (!follows_calls) return ok();
-  skeleton_.bss->hit_costs = hit_costs(emulator_);
+  skeleton_.bss->hit_costs = hit_costs_();
   loaded.thread_exit = bpf_program__attach(fresh.progs.on_thread_exit);
   if (!loaded.thread_exit) return Error::from_errno("follow the ends of threads");
   return ok();

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "bpf/abi.h"
 #include "daemon/base/descriptor_store.h"
 #include "daemon/base/result.h"
-#include "daemon/kernel/emulator.h"
 #include "daemon/model/probe.h"
 
 struct tracer;
@@ -23,8 +24,9 @@ Status load_alone(tracer& fresh, const std::vector<bpf_program*>& wanted, const 
 class Programs {
  public:
   // `skeleton` is loaded, with the program of `first`, which also serves the ways before it. It is borrowed, and its
-  // maps are shared. If hits may not sleep, the program of Way::entry serves Way::sleeping. `emulator` may be null.
-  Programs(tracer& skeleton, Way first, bool sleeps, Emulator* emulator);
+  // maps are shared. If hits may not sleep, the program of Way::entry serves Way::sleeping. `hit_costs` finds what the
+  // kernel takes for a hit, when the first programs that follow calls are loaded.
+  Programs(tracer& skeleton, Way first, bool sleeps, std::function<tc_hit_costs()> hit_costs);
   ~Programs();
 
   // The program at a site, and the one at the exits of its function, or -1. If the kernel refuses the program that
@@ -53,7 +55,7 @@ class Programs {
   std::array<std::unique_ptr<Loaded>, 5> loaded_;  // by way
   Way first_;
   bool sleeps_;
-  Emulator* emulator_;                // with which hits are timed
+  const std::function<tc_hit_costs()> hit_costs_;
   DescriptorStore* store_ = nullptr;  // keeps them
 };
 

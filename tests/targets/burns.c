@@ -1,10 +1,11 @@
 // build: -O2 -g -fcf-protection=none -fno-optimize-sibling-calls
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Functions that take known times, three levels of them: in each of ROUNDS (the argument), burns_outer takes 300 us by
-// itself, calls burns_middle 3 times, and burns_stepped. burns_middle takes 10 us and calls burns_inner 3 times; that takes
-// 1 us, and burns_stepped 50 us. Prints the medians of the time that each was seen to take by itself, in ns, and
-// the cost of a look at the clock, which is not included in them.
+// Functions that take known times, three levels of them: in each of ROUNDS (the first argument), burns_outer takes 300 us
+// by itself, calls burns_middle 3 times, and burns_stepped. burns_middle takes 10 us and calls burns_inner 3 times; that
+// takes 1 us, and burns_stepped 50 us. All times are multiplied by the second argument, if it is there. Prints the
+// median and the sum of the times that each was seen to take by itself, in ns, and the cost of a look at the clock,
+// which is not included in them.
 //
 // Expect: burns_stepped begins with an instruction that the kernel single-steps (`slow`), the others with a 1-byte nop
 // (`normal`).
@@ -16,7 +17,7 @@
 #define NOP_FIRST __attribute__((noipa, patchable_function_entry(1)))
 
 enum { INNER, MIDDLE, OUTER, STEPPED, FUNCTIONS };
-static const uint64_t wanted[FUNCTIONS] = {1000, 10000, 300000, 50000};
+static uint64_t wanted[FUNCTIONS] = {1000, 10000, 300000, 50000};
 
 static uint64_t* taken[FUNCTIONS];
 static size_t count[FUNCTIONS];
@@ -87,6 +88,12 @@ static uint64_t median(int function) {
   return taken[function][count[function] / 2];
 }
 
+static uint64_t sum(int function) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count[function]; ++i) sum += taken[function][i];
+  return sum;
+}
+
 static uint64_t cost_of_clock(void) {
   enum { LOOKS = 10000 };
   const uint64_t start = now_ns();
@@ -96,13 +103,19 @@ static uint64_t cost_of_clock(void) {
 
 int main(int argc, char** argv) {
   const size_t rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
-  for (int i = 0; i < FUNCTIONS; ++i) taken[i] = calloc(9 * rounds, sizeof(uint64_t));
+  const uint64_t scale = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  for (int i = 0; i < FUNCTIONS; ++i) {
+    wanted[i] *= scale;
+    taken[i] = calloc(9 * rounds, sizeof(uint64_t));
+  }
   ready_and_wait_for_go();
   for (size_t i = 0; i < rounds; ++i) burns_outer();
-  printf("done\n{\"clock\":%llu,\"inner\":%llu,\"middle\":%llu,\"outer\":%llu,\"stepped\":%llu}\n",
-         (unsigned long long)cost_of_clock(), (unsigned long long)median(INNER),
-         (unsigned long long)median(MIDDLE), (unsigned long long)median(OUTER),
-         (unsigned long long)median(STEPPED));
+  static const char* const names[FUNCTIONS] = {"inner", "middle", "outer", "stepped"};
+  printf("done\n{\"clock\":%llu", (unsigned long long)cost_of_clock());
+  for (int i = 0; i < FUNCTIONS; ++i)
+    printf(",\"%s\":{\"median\":%llu,\"sum\":%llu}", names[i], (unsigned long long)median(i),
+           (unsigned long long)sum(i));
+  puts("}");
   wait_for_exit();
   return 0;
 }
