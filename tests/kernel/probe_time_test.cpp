@@ -71,8 +71,8 @@ class TimesOfTheProgram : public KernelTest {
  private:
   void begin(const tc_hit_costs& costs) {
     engine.reset();
-    engine = must(Engine::start(must(Kernel::open({.hit_costs = [costs](Emulator*) { return costs; }})),
-                                EngineOptions{}));
+    engine = must(Engine::start(
+        must(Kernel::open({.hit_costs = [costs](Emulator*) { return costs; }})), EngineOptions{}));
   }
 
   nlohmann::json said_;
@@ -95,11 +95,10 @@ void TimesOfTheProgram::expect_exact(tc_way way, uint32_t given_for_an_end) {
 
   const uint64_t of_stepped = kGiven.entry[TC_COST_SLOW] + given_for_an_end;
   ASSERT_EQ(of("outer").count, kRounds);
-  expect_left_out(
-      "outer",
-      kRounds * (between + of_stepped) + (kCallsOfMiddle + kCallsOfInner) * of_inner,
-      2 * (kRounds + kCallsOfMiddle + kCallsOfInner),
-      burned("outer") + burned("stepped") + burned("middle") + burned("inner"));
+  expect_left_out("outer",
+                  kRounds * (between + of_stepped) + (kCallsOfMiddle + kCallsOfInner) * of_inner,
+                  2 * (kRounds + kCallsOfMiddle + kCallsOfInner),
+                  burned("outer") + burned("stepped") + burned("middle") + burned("inner"));
 }
 
 TEST_F(TimesOfTheProgram, AreWithoutWhatProbesByTrampolineTook) {
