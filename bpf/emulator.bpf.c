@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
 /*
  * Carries out the instruction at a site, so that the kernel does not single-step it: where a program changes the
- * instruction pointer, Linux 6.19 and newer go on from there (kernel/events/uprobes.c, handle_swbp). Other kernels refuse
- * a program that writes registers. Its link is made before the others of the site, so that it runs last.
+ * instruction pointer, kernels that let it do so go on from there (kernel/events/uprobes.c, handle_swbp). Others refuse a
+ * program that writes registers. Its link is made before the others of the site, so that it runs last.
  *
  * Whatever is in doubt is left to the kernel: the program then returns and has written nothing.
  */
@@ -33,8 +33,8 @@ enum {
 
 /*
  * Whether the thread is still at the site. Another tracer's program may have moved it on, and then a second emulation
- * would repeat an instruction or skip one. A return may lead to an address with the same offset in its page; no breakpoint
- * stands there.
+ * would repeat an instruction or skip one. Not told from the site is another breakpoint with the same offset in its page,
+ * to which that program led: by a return or a jump, once in 4,096 if a breakpoint stands there.
  */
 static __always_inline bool is_at_site(const bpf_user_pt_regs_t *ctx, const struct tc_instruction *what)
 {
@@ -70,23 +70,20 @@ static __always_inline bool has_shadow_stack(void)
 
 /*
  * False if the memory is not there; the kernel's single step then waits for it, or the program gets its signal. Also false
- * if the value may not be read whole (reads_whole_words() of the daemon tries it with one that is aligned).
+ * if the value is not aligned. It is read with the aligned word around it, because the kernel may copy less than 8 bytes
+ * one by one (arch/x86/lib/copy_user_64.S, rep_movs_alternative), while another thread writes them.
  */
 static __always_inline bool read_operand(const struct tc_instruction *what, const struct tc_thread_state *thread,
 					 __u64 *value)
 {
-	const __u64 address = memory_address(what, thread);
-	const void *place = (const void *)address;
+	const __u64 address = memory_address(what, thread), inside = address % sizeof(__u64);
 	const __u8 size = what->right == TC_OPERAND_MEMORY ? what->right_size : what->size;
+	__u64 word;
 
-	if (address & (size - 1))
+	if (address & (size - 1) || bpf_probe_read_user(&word, sizeof(word), (const void *)(address - inside)))
 		return false;
-	switch (size) {
-	case 1: return !bpf_probe_read_user(value, 1, place);
-	case 2: return !bpf_probe_read_user(value, 2, place);
-	case 4: return !bpf_probe_read_user(value, 4, place);
-	default: return !bpf_probe_read_user(value, 8, place);
-	}
+	*value = word >> 8 * inside;
+	return true;
 }
 
 #define READ_REGISTER(number, member) thread->general[number] = ctx->member;
@@ -124,18 +121,22 @@ SEC("?uprobe")
 int on_emulated(bpf_user_pt_regs_t *ctx)
 {
 	__u32 number = bpf_get_attach_cookie(ctx);
-	const struct tc_instruction *what = bpf_map_lookup_elem(&places, &number);
+	const struct tc_instruction *found = bpf_map_lookup_elem(&places, &number);
+	struct tc_instruction what;	/* which was checked, also if the place is given to another one */
 	struct tc_thread_state thread;
 	__u64 memory = 0;
 
-	if (!what || !what->is_active || !is_plain(ctx) || !is_at_site(ctx, what) || !is_what_kernel_has(what))
+	if (!found)
+		return 0;
+	what = *found;
+	if (!what.is_active || !is_plain(ctx) || !is_at_site(ctx, &what) || !is_what_kernel_has(&what))
 		return 0;
 	read_thread(ctx, &thread);
-	if (reads_memory(what) && !read_operand(what, &thread, &memory))
+	if (reads_memory(&what) && !read_operand(&what, &thread, &memory))
 		return 0;
-	if (what->operation == TC_DO_RETURN && has_shadow_stack())
+	if (what.operation == TC_DO_RETURN && has_shadow_stack())
 		return 0;
-	emulate(what, &thread, memory);
+	emulate(&what, &thread, memory);
 	/* The processor gives the program a signal at the instruction that leads to no address. */
 	if (!(thread.ip >> USER_ADDRESS_BITS))
 		write_thread(ctx, &thread);

@@ -93,17 +93,15 @@ class Batch {
   // If it fails, errno says why, and `refused` gets the site of the request that could not be armed, where the kernel
   // arms one after another.
   std::optional<Link> link(std::optional<size_t>& refused) const {
+    Emulator::Armed emulated;
     std::vector<Fd> beside;
-    std::shared_ptr<const void> needed;
     const auto keep = [&beside](std::vector<Fd> armed) {
       std::move(armed.begin(), armed.end(), std::back_inserter(beside));
     };
     // The link that was made first runs last: after all programs that want to see the registers as they were.
     if (!emulated_.empty()) {
-      auto emulated = tools_.emulator->arm(request_.object_fd, request_.filter, emulated_);
+      emulated = tools_.emulator->arm(request_.object_fd, request_.filter, emulated_);
       if (!emulated) return std::nullopt;
-      keep(std::move(emulated->links));
-      needed = std::move(emulated->places);
     }
     if (!nops_.offsets.empty()) {
       auto keeping = keep_breakpoints(tools_.programs.keeping, request_.object_fd, nops_.offsets,
@@ -123,7 +121,7 @@ class Batch {
     sites.erase(sites.begin());
     keep(std::move(sites));
     return Link{tools_.closing, std::move(first), request_.incarnation, std::move(beside),
-                std::move(needed)};
+                std::move(emulated)};
   }
 
  private:

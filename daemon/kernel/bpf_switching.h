@@ -33,6 +33,9 @@ class BpfSwitching final : public Switching {
 
   Status prepare_arm(size_t places) override;
   std::variant<Link, ArmFailure> arm(const ArmRequest& request) override;
+  std::shared_ptr<const void> leave_to_kernel(int object_fd) override {
+    return emulator_ ? emulator_->leave_to_kernel(object_fd) : nullptr;
+  }
   bool disarms_one_by_one() const override { return !has_uprobe_multi(); }
   Status write_spec(uint32_t index, const tc_spec& spec) override;
   void forget_numbers() override { counters_.forget_numbers(); }

@@ -69,18 +69,19 @@ std::optional<Times> time_calls(TrialChild& child, const CallWatch* watch) {
 }
 
 struct Links {
-  std::vector<std::shared_ptr<const void>> needed;
-  std::vector<Fd> all;
+  std::vector<Emulator::Armed> emulated;
+  std::vector<Fd> all;  // are closed first
 };
 
 // That waits for grace periods.
 void disarm_in_background(Links links) {
   if (links.all.empty()) return;
   const auto held = std::make_shared<Links>(std::move(links));
+  const auto disarm = [held] { *held = Links{}; };
   try {
-    std::thread([held] { held->all.clear(); }).detach();
+    std::thread(disarm).detach();
   } catch (const std::system_error&) {  // no thread can be made
-    held->all.clear();
+    disarm();
   }
 }
 
@@ -111,11 +112,8 @@ bool arm_emulator(Links& links, TrialChild& child, Emulator* emulator, bool at_e
     add(code_of(TrialFunction::emulated).site, Standing::within);
   else
     for (const TrialFunction function : kFunctions) add(code_of(function).exit, Standing::at_exit);
-  auto armed = emulator->arm(file.get(), child.pid(), places);
-  if (!armed) return false;
-  for (Fd& link : armed->links) links.all.push_back(std::move(link));
-  links.needed.push_back(std::move(armed->places));
-  return true;
+  links.emulated.push_back(emulator->arm(file.get(), child.pid(), places));
+  return links.emulated.back() != nullptr;
 }
 
 uint32_t whole_ns(double ns) { return static_cast<uint32_t>(std::clamp(ns, 0.0, 1e6)); }

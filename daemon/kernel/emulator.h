@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Instructions that the kernel would single-step, carried out by a BPF program instead (bpf/emulator.bpf.c). A kernel lets
-// programs write a thread's registers, or refuses this one: mostly since Linux 6.18 or 6.19, on x86-64 only.
+// programs write a thread's registers, or refuses this one; on x86-64 only.
 #pragma once
 
 #include <sys/types.h>
@@ -28,8 +28,8 @@ class Emulator {
   static Result<std::unique_ptr<Emulator>> open();
   ~Emulator();
 
-  // Never Emulates::nothing. Loads are emulated where the trial saw that a program reads memory that another thread is
-  // writing as the processor does: whole.
+  // Never Emulates::nothing. Loads are emulated where the trial saw that a program reads a word that another thread is
+  // writing whole, as the processor does.
   Emulates emulates() const { return emulates_; }
 
   struct Place {
@@ -38,15 +38,15 @@ class Emulator {
     bool is_emulated =
         true;  // if not, the kernel is to step it: nor will other links emulate it for these programs
   };
-  // The links that carry out what stands at some places. `places` must be kept until they are closed.
-  struct Armed {
-    std::vector<Fd> links;
-    std::shared_ptr<const void> places;
-  };
+  // What carries out the instructions at some places, until it is given up. That waits for programs that run.
+  using Armed = std::shared_ptr<const void>;
   // Arms those of the places whose instruction it carries out; the kernel steps the others. To be called before the
-  // programs are armed there, with all instructions that the kernel would step: what was armed first runs last. `filter` as in UprobeMulti. None if the kernel
-  // refuses, and errno says why.
-  std::optional<Armed> arm(int object_fd, pid_t filter, std::span<const Place> places);
+  // programs are armed there, with all instructions that the kernel would step: what was armed first runs last. `filter`
+  // as in UprobeMulti. Null if the kernel refuses, and errno says why.
+  Armed arm(int object_fd, pid_t filter, std::span<const Place> places);
+  // Until the result is given up, the kernel steps in the whole file: programs are armed there already, at places that
+  // only a former daemon knew.
+  std::shared_ptr<const void> leave_to_kernel(int object_fd);
 
  private:
   Emulator(Fd program, std::shared_ptr<EmulatedPlaces> places);

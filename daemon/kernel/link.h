@@ -25,7 +25,8 @@ using SlotId = uint32_t;
 // them any more.
 class Link {
  public:
-  // `closing` does the closing; it is borrowed. `beside` is closed after the link, and `needed` is kept until then.
+  // `closing` does the closing; it is borrowed. `beside` is closed after the link, and then `needed` is given up, which
+  // may take the kernel as long.
   Link(LongWork& closing, Fd fd, uint32_t incarnation, std::vector<Fd> beside = {},
        std::shared_ptr<const void> needed = nullptr)
       : closing_(&closing),
@@ -40,11 +41,13 @@ class Link {
     closing_->run([&] {
       fd_.reset();
       beside_.clear();
+      needed_.reset();
     });
   }
 
   uint32_t incarnation() const { return incarnation_; }
   int fd() const { return fd_.get(); }
+  // What the link needs to be complete after a restart of the daemon.
   const std::vector<Fd>& beside() const { return beside_; }
 
  private:

@@ -57,6 +57,12 @@ class Switching {
   }
   // Arms every site of the request, or none.
   virtual std::variant<Link, ArmFailure> arm(const ArmRequest& request) = 0;
+  // Until the result is given up, no instruction of the file is emulated for links that are made now: links of a former
+  // daemon are there already, at places that are not known. May return null.
+  virtual std::shared_ptr<const void> leave_to_kernel(int object_fd) {
+    (void)object_fd;
+    return nullptr;
+  }
   // Whether each site takes a descriptor, and a grace period to disarm (kernel/perf_uprobes.h).
   virtual bool disarms_one_by_one() const { return false; }
 

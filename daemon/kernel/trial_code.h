@@ -18,7 +18,7 @@ enum class TrialFunction : uint8_t {
   nop10_red_zone,  // a leaf with such a nop while its red zone holds data
   unsupported,     // first an instruction that uprobes refuse on every kernel
   emulated,        // contains, as the others begin with, one that the daemon's emulator carries out
-  loads,           // three loads of the word that set_trial_word() gives: see trial_loads()
+  loads,           // loads of the word that set_trial_word() gives: see trial_loads()
   system_call,     // makes one that a filter which knows nothing of it stops
 };
 
@@ -28,11 +28,13 @@ struct TrialCode {
   const void* exit = nullptr;        // for nop, nop5, emulated and stepped: the one that returns
 };
 
-// On x86-64 only. The instructions of TrialFunction::loads that load 8, 4 and 2 bytes. The function returns 1 if the
-// first load was of another value than in the call before, and kTornLoad if any was neither of ones nor of zeros.
+// On x86-64 only. The instructions of TrialFunction::loads that load 8, 4 and 2 bytes.
 std::array<const void*, 3> trial_loads();
 void set_trial_word(const void* word);
-inline constexpr uint64_t kTornLoad = uint64_t{1} << 32;
+// Of the sum of what less than 65,536 calls of it returned: in how many a load was neither of ones nor of zeros, and in
+// how many the 8 bytes of the word were not alike, loaded one by one.
+inline uint64_t torn_loads(uint64_t sum) { return sum & 0xffff; }
+inline uint64_t torn_byte_loads(uint64_t sum) { return sum >> 16; }
 
 // Without either if the machine has no such instruction.
 TrialCode code_of(TrialFunction function);

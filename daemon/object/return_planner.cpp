@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "daemon/object/code/emulation.h"
 #include "daemon/object/code/machine.h"
 #include "daemon/object/code/pushed.h"
 #include "daemon/object/go_program.h"
@@ -163,11 +164,15 @@ std::optional<CodeRange> ReturnPlanner::part_at(uint64_t address) {
   return CodeRange{range->address, part->second};
 }
 
-// Where the return is the function's first instruction, another tracer may want it, too: Standing::within.
-CostClass ReturnPlanner::cost_of(const Exit& exit, uint64_t entry) const {
+// Where a function begins with the exit, another tracer may want its return: Standing::within.
+CostClass ReturnPlanner::cost_of(const Exit& exit, uint64_t entry, uint64_t offset) const {
+  if (exit.cost != CostClass::slow || costs_.emulates == Emulates::nothing) return exit.cost;
+  const bool begins = exit.address == entry || starts_.contains(exit.address);
+  const auto bytes = file_.read_at_most(offset, exit.length);
   const bool is_emulated =
-      exit.emulated_by && *exit.emulated_by <= costs_.emulates && exit.address != entry;
-  return is_emulated ? std::min(exit.cost, CostClass::emulated) : exit.cost;
+      bytes &&
+      emulated_form(*bytes, begins ? Standing::within : Standing::at_exit, costs_.emulates);
+  return is_emulated ? CostClass::emulated : CostClass::slow;
 }
 
 Result<ExitSite> ReturnPlanner::site_of(const Exit& exit, uint64_t entry) const {
@@ -181,7 +186,7 @@ Result<ExitSite> ReturnPlanner::site_of(const Exit& exit, uint64_t entry) const 
                   .has_result = exit.kind == ExitKind::ret,
                   .condition = has_condition ? std::optional{exit.condition} : std::nullopt,
                   .jump_bytes = exit.target != 0 ? exit.length : uint8_t{0},
-                  .cost = cost_of(exit, entry)};
+                  .cost = cost_of(exit, entry, *offset)};
 }
 
 }  // namespace tracectl

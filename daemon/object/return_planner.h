@@ -51,7 +51,8 @@ class ReturnPlanner {
   Result<std::vector<ExitSite>> exits_of(const FunctionCode& code, bool is_behind_check = false);
   // `entry`: the address of its function.
   Result<ExitSite> site_of(const Exit& exit, uint64_t entry) const;
-  CostClass cost_of(const Exit& exit, uint64_t entry) const;
+  // `offset`: of the exit, in the file.
+  CostClass cost_of(const Exit& exit, uint64_t entry, uint64_t offset) const;
 
   std::optional<CodeRange> part_at(uint64_t address);
 

@@ -140,6 +140,8 @@ bool RestoredState::take_slot(const SlotState& state, Switching& switching, Slot
   const auto saved = links_.find(link);
   if (saved == links_.end() || !saved->second.fd) return false;
   active.link = link;
+  // What emulates is not saved: the next daemon may be another one, and have reasons not to emulate.
+  if (active.cost == TC_COST_EMULATED) active.cost = TC_COST_SLOW;
   in_kernel.generation[(switching.epoch() & 1) ^ 1] = active;
   Slot slot;
   slot.key = state.key;
@@ -180,9 +182,12 @@ void RestoredState::take_hooks(const tc_generation& generation, const ChunkedTab
 void RestoredState::take_links(Switching& switching, Slots& slots, Saver& saver) {
   for (auto& [incarnation, saved] : links_) {
     saver.restored(incarnation);
-    if (!slots.slots_of_link.contains(incarnation)) continue;
-    slots.links.emplace(incarnation, Link{switching.long_work(), std::move(saved.fd), incarnation,
-                                          std::move(saved.beside)});
+    const auto served = slots.slots_of_link.find(incarnation);
+    if (served == slots.slots_of_link.end()) continue;
+    const ObjectPtr& object = slots.by_id.at(served->second.front()).object;
+    slots.links.emplace(incarnation,
+                        Link{switching.long_work(), std::move(saved.fd), incarnation,
+                             std::move(saved.beside), switching.leave_to_kernel(object->fd())});
   }
   links_.clear();
 }

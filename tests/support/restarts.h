@@ -20,7 +20,7 @@ class RestartTest : public KernelTest {
 
   void open() {
     engine =
-        must(Engine::start(must(Kernel::open({.store = &store})),
+        must(Engine::start(must(Kernel::open({.emulates = emulates, .store = &store})),
                            {.ring_bytes = ring_bytes, .awaits_libraries = true}, nullptr, &store));
   }
   void save(const std::string& session) {
@@ -59,7 +59,9 @@ class RestartTest : public KernelTest {
   }
 
   MemoryStore store;
-  size_t ring_bytes = 16 << 20;  // of engines opened from now on
+  // Of engines opened from now on.
+  size_t ring_bytes = 16 << 20;
+  bool emulates = false;
 
  private:
   std::vector<Returning> saved_;

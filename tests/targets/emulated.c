@@ -4,8 +4,8 @@
 // emulated CALLS [signals]     calls each of the functions CALLS times; with "signals", a timer interrupts it meanwhile
 //
 // Functions that begin with an instruction which kernels single-step, and which the daemon may emulate. Prints the number
-// of calls of each, how many returned something wrong, the faults of those that read a bad address (not counted as calls),
-// and the signals.
+// of calls of each, how many returned something wrong, the sum of the argument of em_subtract, the faults of those that
+// read a bad address (not counted as calls), and the signals.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -26,11 +26,16 @@ __asm__(
             FUNCTION(em_xor) "xor %eax, %eax\nsete %al\nadd %rdi, %rax\nret\n" END(em_xor)
                 FUNCTION(em_lea) "lea 8(%rdi,%rsi,4), %rax\nret\n" END(em_lea)
                     FUNCTION(em_subtract) "sub $1, %rdi\nsbb %rax, %rax\nret\n" END(em_subtract)
-                        FUNCTION(em_move) "mov %rdi, %rax\nret\n" END(em_move)
-                            FUNCTION(em_endbr) "endbr64\nmov %rdi, %rax\nret\n" END(em_endbr)
-                                FUNCTION(em_byte) "movzbl (%rdi), %eax\nret\n" END(em_byte)
-                                    FUNCTION(em_blocks) "mov 8(%rdi), %rax\nret\n" END(em_blocks)
-                                        FUNCTION(em_stack) "mov 8(%rsp), %rax\nret\n" END(em_stack)
+                        FUNCTION(em_move) "mov %rdi, %rax\nret\n" END(em_move) FUNCTION(
+                            em_endbr) "endbr64\nmov %rdi, %rax\nret\n" END(em_endbr)
+                            FUNCTION(em_byte) "movzbl (%rdi), %eax\nret\n" END(em_byte) FUNCTION(
+                                em_blocks) "mov 8(%rdi), %rax\nret\n" END(em_blocks)
+                                FUNCTION(em_bstack) "mov 8(%rsp), %rax\nret\n" END(em_bstack)
+                                    FUNCTION(em_global) "movzbl em_value(%rip), %eax\nret\n" END(
+                                        em_global)
+    // Exits by a jump through memory.
+    FUNCTION(em_bounce) "lea 1(%rdi), %rdi\njmp *landing_at(%rip)\n" END(em_bounce)
+        FUNCTION(landing) "mov %rdi, %rax\nret\n" END(landing)
     // Expect: slow, and not moved. For another tracer that wants its returns the kernel writes to where the stack pointer is.
     FUNCTION(em_below) "sub $24, %rsp\nadc $1, %rdi\nmov %rdi, %rax\nadd $24, %rsp\nret\n" END(
         em_below) FUNCTION(em_constant) "mov $0x12345678, %eax\nrepz ret\n" END(em_constant));
@@ -44,9 +49,16 @@ uint64_t em_move(uint64_t a);
 uint64_t em_endbr(uint64_t a);
 uint64_t em_byte(const uint8_t* at);
 uint64_t em_blocks(const uint64_t* at);
-uint64_t em_stack(int, int, int, int, int, int, uint64_t a);
+uint64_t em_bstack(int, int, int, int, int, int, uint64_t a);
+uint64_t em_global(void);
+uint64_t em_bounce(uint64_t a);
+uint64_t landing(uint64_t a);
 uint64_t em_constant(void);
 uint64_t em_below(uint64_t a);
+
+__attribute__((used)) uint8_t em_value;
+__attribute__((used)) uint64_t (*landing_at)(uint64_t) = landing;
+static uint64_t sum;
 
 static uint64_t flags_of(uint64_t a, uint64_t b) {
   uint64_t flags;
@@ -86,12 +98,16 @@ static unsigned wrong_of(uint64_t a, uint64_t b, uint8_t* page) {
   wrong += em_xor(a) != a + 1;
   wrong += em_lea(a, b) != a + 4 * b + 8;
   wrong += em_subtract(a) != (a < 1 ? ~UINT64_C(0) : 0);
+  sum += a;
   wrong += em_move(a) != a;
   wrong += em_endbr(a) != a;
   wrong += em_byte(page) != 0;
   static const uint64_t blocks[] = {1, 0x123456789abcdef0};
   wrong += em_blocks(blocks) != blocks[1];
-  wrong += em_stack(0, 0, 0, 0, 0, 0, a) != a;
+  em_value = (uint8_t)a;
+  wrong += em_global() != (uint8_t)a;
+  wrong += em_bounce(a) != a + 1;
+  wrong += em_bstack(0, 0, 0, 0, 0, 0, a) != a;
   wrong += em_constant() != 0x12345678;
   wrong += em_below(a) != a + 1;
   return wrong;
@@ -114,7 +130,8 @@ int main(int argc, char** argv) {
   }
   for (int i = 0; i < 10; ++i) fault_once();
   setitimer(ITIMER_REAL, &never, NULL);
-  printf("done\n{\"calls\":%llu,\"wrong\":%llu,\"faults\":%d,\"signals\":%d}\n",
-         (unsigned long long)calls, (unsigned long long)wrong, (int)faults, (int)signals);
+  printf("done\n{\"calls\":%llu,\"wrong\":%llu,\"sum\":%llu,\"faults\":%d,\"signals\":%d}\n",
+         (unsigned long long)calls, (unsigned long long)wrong, (unsigned long long)sum, (int)faults,
+         (int)signals);
   wait_for_exit();
 }

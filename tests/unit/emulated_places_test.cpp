@@ -10,9 +10,7 @@ namespace {
 
 class EmulatedPlacesTest : public testing::Test {
  protected:
-  static EmulatedPlace place(pid_t filter, uint64_t offset = 0x100) {
-    return {{1, 2}, offset, filter};
-  }
+  static EmulatedPlace place(pid_t filter, uint64_t offset = 0x100) { return {1, offset, filter}; }
   EmulatedPlaces::Held add(pid_t filter, uint64_t offset = 0x100) {
     return places.add(place(filter, offset), tc_instruction{});
   }
@@ -54,6 +52,29 @@ TEST_F(EmulatedPlacesTest, BehindOneThatIsSteppedNoneIsActive) {
   EXPECT_FALSE(is_active(newer));
   places.remove(place(10), stepped);
   EXPECT_TRUE(is_active(newer));
+}
+
+TEST_F(EmulatedPlacesTest, OfAFileThatIsLeftToTheKernelNoneIsActive) {
+  const auto before = add(10);
+  places.leave_to_kernel(1);
+  places.leave_to_kernel(1);
+  const auto newer = add(11);
+  EXPECT_TRUE(is_active(before));
+  EXPECT_FALSE(is_active(newer));
+  const auto other = places.add({2, 0x100, 11}, tc_instruction{});
+  EXPECT_TRUE(is_active(other));
+  places.give_back(1);
+  EXPECT_FALSE(is_active(newer));
+  places.give_back(1);
+  EXPECT_TRUE(is_active(newer));
+}
+
+// The program may still run for a place that was just given up.
+TEST_F(EmulatedPlacesTest, NumbersAreGivenAgainAsLateAsCanBe) {
+  const auto first = add(10);
+  places.remove(place(10), first);
+  EXPECT_FALSE(is_active(first));
+  EXPECT_NE(add(10).number, first.number);
 }
 
 TEST_F(EmulatedPlacesTest, WithoutRoomAreStepped) {

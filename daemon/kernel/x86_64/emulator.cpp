@@ -27,7 +27,8 @@ constexpr size_t kMostCodeBytes = 15;  // of an instruction
 constexpr uint64_t kInPage = 0xfff;    // of an address
 constexpr uint64_t kTrialCalls = 1000;
 constexpr uint64_t kLoads = 4000;  // in a round
-constexpr int kRounds = 10;
+constexpr int kRounds = 25;
+constexpr uint64_t kTornByBytes = 25;  // are often
 
 struct Destroy {
   void operator()(emulator* skeleton) const { emulator::destroy(skeleton); }
@@ -75,6 +76,19 @@ class TakenPlaces {
   std::shared_ptr<EmulatedPlaces> all_;
   std::vector<std::pair<EmulatedPlace, EmulatedPlaces::Held>> taken_;
 };
+
+struct ArmedPlaces {
+  explicit ArmedPlaces(std::shared_ptr<EmulatedPlaces> of) : places(std::move(of)) {}
+
+  TakenPlaces places;
+  std::vector<Fd> links;  // are closed before the places are given up
+};
+
+std::optional<ino_t> number_of_file(int object_fd) {
+  struct stat file {};
+  if (::fstat(object_fd, &file) != 0) return std::nullopt;
+  return file.st_ino;
+}
 
 // The table, mapped.
 struct SharedTable {
@@ -140,7 +154,7 @@ Status try_in_child(Emulator& emulated, const emulator& skeleton) {
 }
 
 // Whether no load of 8, 4 or 2 bytes ever returned parts of two values while this process wrote both in turn. That says
-// something only of a round in which the value mostly changed from load to load, as it does on another CPU.
+// something once loads by single bytes, made beside it, often did.
 bool reads_whole_words(Emulator& emulated) {
   const auto flipped = FlippedWord::make();
   auto child = TrialChild::start();
@@ -154,12 +168,15 @@ bool reads_whole_words(Emulator& emulated) {
     file = std::move(own->file);
   }
   const auto armed = emulated.arm(file.get(), child->pid(), places);
-  if (!armed || armed->links.empty()) return false;
+  if (!armed) return false;
   return flipped->during([&] {
+    uint64_t torn_by_bytes = 0;
     for (int round = 0; round < kRounds; ++round) {
       const auto outcome = child->call(TrialFunction::loads, kLoads);
-      if (!outcome || outcome->wrong >= kTornLoad || has_page_for_steps(child->pid())) return false;
-      if (outcome->wrong >= kLoads / 4) return true;
+      if (!outcome || torn_loads(outcome->wrong) > 0 || has_page_for_steps(child->pid()))
+        return false;
+      torn_by_bytes += torn_byte_loads(outcome->wrong);
+      if (torn_by_bytes >= kTornByBytes) return true;
     }
     return false;
   });
@@ -184,27 +201,33 @@ Result<std::unique_ptr<Emulator>> Emulator::open() {
   return opened;
 }
 
-std::optional<Emulator::Armed> Emulator::arm(int object_fd, pid_t filter,
-                                             std::span<const Place> places) {
-  struct stat file {};
-  if (::fstat(object_fd, &file) != 0) return std::nullopt;
-  auto taken = std::make_shared<TakenPlaces>(places_);
+Emulator::Armed Emulator::arm(int object_fd, pid_t filter, std::span<const Place> places) {
+  const auto file = number_of_file(object_fd);
+  if (!file) return nullptr;
+  auto armed = std::make_shared<ArmedPlaces>(places_);
   std::vector<uint64_t> offsets, cookies;
   for (const Place& place : places) {
     const auto instruction = read_instruction(object_fd, place, emulates_);
-    const auto number = taken->add({{file.st_dev, file.st_ino}, place.offset, filter}, instruction);
+    const auto number = armed->places.add({*file, place.offset, filter}, instruction);
     if (!number) continue;
     offsets.push_back(place.offset);
     cookies.push_back(*number);
   }
-  if (offsets.empty()) return Armed{{}, std::move(taken)};
-  auto links = arm_uprobes({.program_fd = program_.get(),
-                            .object_fd = object_fd,
-                            .filter = filter,
-                            .offsets = offsets,
-                            .cookies = cookies});
-  if (links.empty()) return std::nullopt;
-  return Armed{std::move(links), std::move(taken)};
+  if (offsets.empty()) return armed;
+  armed->links = arm_uprobes({.program_fd = program_.get(),
+                              .object_fd = object_fd,
+                              .filter = filter,
+                              .offsets = offsets,
+                              .cookies = cookies});
+  return armed->links.empty() ? nullptr : std::move(armed);
+}
+
+std::shared_ptr<const void> Emulator::leave_to_kernel(int object_fd) {
+  const auto file = number_of_file(object_fd);
+  if (!file) return nullptr;
+  places_->leave_to_kernel(*file);
+  return {places_.get(),
+          [places = places_, file = *file](const void*) { places->give_back(file); }};
 }
 
 }  // namespace tracectl

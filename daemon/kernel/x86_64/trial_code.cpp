@@ -69,26 +69,27 @@ asm(".pushsection .text\n"
     "  mov tracectl_trial_word(%rip), %rdx\n"
     "  mov (%rdx), %r8\n"  // brings the memory: of absent memory nothing is emulated
     ".globl tracectl_trial_load8, tracectl_trial_load4, tracectl_trial_load2\n"
-    "tracectl_trial_load8: mov (%rdx), %rax\n"
+    "tracectl_trial_load8: mov (%rdx), %rdi\n"
     "tracectl_trial_load4: mov (%rdx), %ecx\n"
     "tracectl_trial_load2: movzwl (%rdx), %esi\n"
-    "  lea 1(%rax), %rdi\n"  // 1 of zeros, 0 of ones
+    "  movzbl (%rdx), %r8d\n"
+    "  xor %eax, %eax\n"
+    ".irp byte, 1, 2, 3, 4, 5, 6, 7\n"
+    "  movzbl \\byte(%rdx), %r9d\n"
+    "  xor %r8d, %r9d\n"
+    "  or %r9d, %eax\n"
+    ".endr\n"
+    "  test %eax, %eax\n"
+    "  setne %al\n"
+    "  movzbl %al, %eax\n"
+    "  shl $16, %eax\n"
+    "  inc %rdi\n"  // 1 of zeros, 0 of ones
     "  inc %ecx\n"
     "  inc %si\n"
-    "  mov %rdi, %rax\n"
     "  or %rcx, %rdi\n"
     "  or %rsi, %rdi\n"
     "  shr $1, %rdi\n"
-    "  setne %dl\n"
-    "  test %rax, %rax\n"
-    "  sete %al\n"
-    "  mov %al, %r9b\n"
-    "  xor tracectl_trial_last(%rip), %al\n"
-    "  mov %r9b, tracectl_trial_last(%rip)\n"
-    "  movzbl %al, %eax\n"
-    "  movzbl %dl, %edx\n"
-    "  shl $32, %rdx\n"
-    "  or %rdx, %rax\n"
+    "  setne %al\n"
     "  ret\n"
     ".size tracectl_trial_loads, . - tracectl_trial_loads\n"
     ".balign 16\n"
@@ -111,7 +112,6 @@ extern const char tracectl_trial_red_zone_site[], tracectl_trial_nop10_red_zone_
 extern const char tracectl_trial_emulated_site[], tracectl_trial_emulated_exit[];
 extern const char tracectl_trial_load8[], tracectl_trial_load4[], tracectl_trial_load2[];
 const void* tracectl_trial_word = nullptr;
-char tracectl_trial_last = 0;
 }
 
 namespace tracectl {

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "daemon/object/code/emulation.h"
 #include "daemon/object/code/instruction.h"
 #include "daemon/object/code/listing.h"
 #include "daemon/object/code/stack_height.h"
@@ -119,8 +118,6 @@ std::optional<Exit> exit_at(const CodeStep& step, ExitKind kind) {
   auto instruction = decode_instruction(step.bytes);
   if (!instruction) return exit;
   exit.cost = instruction->cost;
-  for (const Emulates emulates : {Emulates::all, Emulates::all_but_loads})
-    if (emulated_form(step.bytes, Standing::at_exit, emulates)) exit.emulated_by = emulates;
   exit.refusal = instruction->refusal;
   return exit;
 }

@@ -34,8 +34,7 @@ struct Exit {
   uint8_t condition = 0;
   uint8_t length = 0;  // bytes
   CostClass cost = CostClass::slow;
-  std::optional<Emulates> emulated_by = {};  // the least with which the daemon emulates it, or none
-  const char* refusal = nullptr;             // why no probe can be placed on it, or null
+  const char* refusal = nullptr;  // why no probe can be placed on it, or null
 
   bool operator==(const Exit&) const = default;
 };

@@ -158,11 +158,11 @@ bool set_return(const ZydisDecodedInstruction& instruction, tc_instruction& form
 }
 
 // Where the kernel copies memory for a program in parts, a value that another thread is writing could be half of an old and
-// half of a new one. A byte has no halves, and the stack one writer.
+// half of a new one. A byte has no halves, and no other thread writes a return address.
 bool is_read_as_one(const tc_instruction& form) {
   if (form.left != TC_OPERAND_MEMORY && form.right != TC_OPERAND_MEMORY) return true;
   const uint8_t size = form.right == TC_OPERAND_MEMORY ? form.right_size : form.size;
-  return size == 1 || (form.base == TC_STACK_POINTER && form.index == TC_NO_REGISTER);
+  return size == 1 || form.operation == TC_DO_RETURN;
 }
 
 bool set_operands(const Operands& decoded, tc_instruction& form) {
@@ -189,7 +189,10 @@ void set_code(std::span<const uint8_t> bytes, const ZydisDecodedInstruction& ins
   std::memcpy(form.mask, mask.data(), sizeof(form.mask));
 }
 
-bool changes_stack_pointer(const Operands& decoded) { return writes(decoded, ZYDIS_REGISTER_RSP); }
+// Of what writes the stack pointer, only the return at an exit is carried out.
+bool may_write_stack_pointer(tc_operation operation, Standing standing) {
+  return operation == TC_DO_RETURN && standing == Standing::at_exit;
+}
 
 bool has_lock(const ZydisDecodedInstruction& instruction) {
   return (instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
@@ -203,7 +206,8 @@ std::optional<tc_instruction> emulated_form(std::span<const uint8_t> bytes, Stan
   const auto decoded = decode_operands(bytes);
   if (!decoded || has_lock(decoded->instruction)) return std::nullopt;
   const auto operation = operation_of(decoded->instruction.mnemonic);
-  if (!operation || (standing != Standing::at_exit && changes_stack_pointer(*decoded)))
+  if (!operation) return std::nullopt;
+  if (writes(*decoded, ZYDIS_REGISTER_RSP) && !may_write_stack_pointer(*operation, standing))
     return std::nullopt;
   tc_instruction form{};
   form.operation = static_cast<uint8_t>(*operation);

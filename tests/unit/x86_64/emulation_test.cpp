@@ -55,22 +55,24 @@ INSTANTIATE_TEST_SUITE_P(Instruction, LeftToTheKernel,
                                          "66 c3", "66 ff e0",           // with 16 bits
                                          "5d", "c9"));
 
-// Another thread may be writing what is not on the stack.
-TEST(Emulation, LoadsNothingBesidesBytesAndTheStackUnlessItMay) {
-  for (const char* code :
-       {"48 8b 07", "39 3d 00 01 00 00", "48 8b 04 fc", "ff 25 00 01 00 00", "ff 67 18"}) {
+// Another thread may be writing it, also what is on this one's stack.
+TEST(Emulation, LoadsNothingBesidesBytesAndReturnAddressesUnlessItMay) {
+  for (const char* code : {"48 8b 07", "39 3d 00 01 00 00", "48 8b 04 fc", "ff 25 00 01 00 00",
+                           "ff 67 18", "48 8b 44 24 08"}) {
     EXPECT_FALSE(emulated_form(bytes(code), Standing::within, Emulates::all_but_loads)) << code;
     EXPECT_TRUE(emulated_form(bytes(code), Standing::within, Emulates::all)) << code;
   }
-  for (const char* code : {"8a 07", "48 8b 44 24 08"})
-    EXPECT_TRUE(emulated_form(bytes(code), Standing::within, Emulates::all_but_loads)) << code;
+  EXPECT_TRUE(emulated_form(bytes("8a 07"), Standing::within, Emulates::all_but_loads));
+  EXPECT_TRUE(emulated_form(bytes("c3"), Standing::at_exit, Emulates::all_but_loads));
   EXPECT_FALSE(emulated_form(bytes("48 89 f8"), Standing::within, Emulates::nothing));
 }
 
 // For another tracer that wants the return, the kernel writes to where the stack pointer is after this program.
-TEST(Emulation, WritesNoStackPointerButAtAnExit) {
-  for (const char* code :
-       {"48 83 ec 18", "48 83 c4 08", "c3", "f3 c3", "48 89 ec", "bc 00 00 00 00"}) {
+TEST(Emulation, WritesNoStackPointerButByReturnsAtExits) {
+  for (const char* code : {"48 83 ec 18", "48 83 c4 08", "48 89 ec", "bc 00 00 00 00"})
+    for (const Standing standing : {Standing::within, Standing::at_exit})
+      EXPECT_FALSE(emulated_form(bytes(code), standing, Emulates::all)) << code;
+  for (const char* code : {"c3", "f3 c3"}) {
     EXPECT_FALSE(emulated_form(bytes(code), Standing::within, Emulates::all)) << code;
     EXPECT_TRUE(emulated_form(bytes(code), Standing::at_exit, Emulates::all)) << code;
   }
