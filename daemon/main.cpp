@@ -140,8 +140,9 @@ void add_options(CLI::App& app, Paths& paths, ConfigurationSource& source) {
       "children forked by a traced program crash");
   app.add_flag_callback(
       "--emulate", [&asked] { asked.emulate = true; },
-      "carry out in a BPF program what the kernel would single-step, at a tenth of the cost of a "
-      "hit; where the kernel lets programs write registers (most do since Linux 6.19)");
+      "carry out in a BPF program what the kernel would single-step, where the kernel lets "
+      "programs "
+      "write registers");
   app.add_flag_callback(
       "-v,--verbose", [&asked] { asked.verbose = true; }, "log more");
 }

@@ -10,7 +10,8 @@ namespace tracectl {
 
 // Measured by the first call, which takes some tens of ms: medians of batches of calls of functions that do nothing. A
 // thread of its own disarms the probes afterwards. 0 for what this kernel has no way for, or could not be measured; then
-// the next call tries again. `emulator` may be null, and is then not used; else always the same. Thread-safe.
+// the next call tries again. `emulator` may be null, and is then not used; what one took is the answer for all.
+// Thread-safe.
 tc_hit_costs hit_costs(Emulator* emulator);
 
 }  // namespace tracectl

@@ -14,7 +14,7 @@
 #include "tests/support/hex_code.h"
 #include "tests/support/other_tracer.h"
 #include "tests/support/processor.h"
-#include "tests/support/tracer.h"
+#include "tests/support/restarts.h"
 
 namespace tracectl::on_kernel {
 namespace {
@@ -222,6 +222,41 @@ TEST_F(Emulation, IsRightWhileTheProgramIsStepped) {
   ASSERT_EQ(::ptrace(PTRACE_DETACH, program.pid(), nullptr, nullptr), 0);
   EXPECT_EQ(parsed(program.finish())["wrong"], 0);
   for (const auto& [function, count] : counts("s")) EXPECT_EQ(count, kCallsOfEach) << function;
+}
+
+class EmulationOverRestarts : public RestartTest {};
+
+// Programs of the former daemon are older than what the next one arms to emulate, and still see the registers first.
+// Where the kernel lets nothing be emulated, all is as without.
+TEST_F(EmulationOverRestarts, SessionsWhoseSitesWereEmulatedAreRight) {
+  const std::string path = target_path("emulated");
+  emulates = true;
+  restart();
+  save("s");
+  Setting first = setting("u::em_subtract", running(path), "sum(arg0), time");
+  first.returns = Returns::exits;
+  must(engine->drafts().set("s", {std::move(first)}));
+  must(engine->commits().commit("s", {}));
+  uint64_t sum = 0;
+  run_three_times([&] {
+    const auto said = parsed(Program("emulated", {"100"}).run());
+    EXPECT_EQ(said["wrong"], 0);
+    sum += said["sum"].get<uint64_t>();
+  });
+  Program program("emulated", {"100"});
+  create("later");
+  set("later", "u::em_subtract", process(program.pid()), "sum(arg0)");
+  const auto said = parsed(program.run());
+  EXPECT_EQ(said["wrong"], 0);
+  EXPECT_TRUE(has_page_for_steps(program.pid()));
+  sum += said["sum"].get<uint64_t>();
+  uint64_t calls = 0;
+  for (const auto& [key, row] : read("s").rows)
+    if (row.shape.kind == RowShape::Kind::sums)
+      EXPECT_EQ(row.sum, sum);
+    else if (row.shape.kind == RowShape::Kind::time)
+      calls += row.count;
+  EXPECT_EQ(calls, 400u);
 }
 
 // The same code as in the emulator's program, on this kernel. `make bench` tries a million states of each instruction.

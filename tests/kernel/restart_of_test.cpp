@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "daemon/kernel/trial.h"
 #include "tests/support/collected.h"
 #include "tests/support/graph_trees.h"
 #include "tests/support/restarts.h"
@@ -38,39 +37,6 @@ TEST_F(RestartsOf, CallsOfGraphsHaveTheirWays) {
                                                     {"deep_land;deep", 3},
                                                     {"deep_land;deep_jump", 3},
                                                     {"deep_jump;deep_jump", 6}}));
-}
-
-// Programs of the former daemon are older than what the next one arms to emulate, and still see the registers first
-// (tests/targets/emulated.c). Where the kernel lets nothing be emulated, all is as without.
-TEST_F(RestartsOf, SessionsWhoseSitesWereEmulatedAreRight) {
-  const std::string path = target_path("emulated");
-  emulates = true;
-  restart();
-  save("s");
-  Setting first = setting("u::em_subtract", running(path), "sum(arg0), time");
-  first.returns = Returns::exits;
-  must(engine->drafts().set("s", {std::move(first)}));
-  must(engine->commits().commit("s", {}));
-  uint64_t sum = 0;
-  run_three_times([&] {
-    const auto said = parsed(Program("emulated", {"100"}).run());
-    EXPECT_EQ(said["wrong"], 0);
-    sum += said["sum"].get<uint64_t>();
-  });
-  Program program("emulated", {"100"});
-  create("later");
-  set("later", "u::em_subtract", process(program.pid()), "sum(arg0)");
-  const auto said = parsed(program.run());
-  EXPECT_EQ(said["wrong"], 0);
-  EXPECT_TRUE(has_page_for_steps(program.pid()));
-  sum += said["sum"].get<uint64_t>();
-  uint64_t calls = 0;
-  for (const auto& [key, row] : read("s").rows)
-    if (row.shape.kind == RowShape::Kind::sums)
-      EXPECT_EQ(row.sum, sum);
-    else if (row.shape.kind == RowShape::Kind::time)
-      calls += row.count;
-  EXPECT_EQ(calls, 400u);
 }
 
 // The records of calls during the restart wait in the rings.

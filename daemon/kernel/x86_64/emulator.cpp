@@ -40,9 +40,7 @@ Result<Skeleton> load_emulator() {
   if (!has_uprobe_multi())
     return Error{Code::unsupported, "this kernel has no uprobe_multi link (Linux 6.6)"};
   if (!load_returning_program(0))
-    return Error{
-        Code::unsupported,
-        "this kernel lets no program write a thread's registers (most do since Linux 6.19)"};
+    return Error{Code::unsupported, "this kernel lets no program write a thread's registers"};
   const Quiet quiet;
   Skeleton skeleton{emulator::open(nullptr)};
   if (!skeleton) return Error::from_errno("open the emulator's program");
