@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/render/probe_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -13,6 +15,7 @@
 #include "client/render/probe_names.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
+#include "daemon/model/cost.h"
 
 namespace tracectl {
 namespace {
@@ -70,6 +73,19 @@ std::string rest_text(size_t twins, size_t unshown) {
   return text;
 }
 
+// Of a reply that has all sites.
+std::string single_steps_text(const ProbeListReply& reply) {
+  size_t sites = 0, slow = 0;
+  for (const ProbePart& probe : reply.probes)
+    for (const SitePart& site : probe.sites) {
+      ++sites;
+      slow += site.cost == name_of(CostClass::slow);
+    }
+  if (!slow || sites != reply.total_sites) return "";
+  if (slow == sites) return ", single-stepped";
+  return fmt::format(", {} of them single-stepped", slow);
+}
+
 }  // namespace
 
 std::string probes_text(const ProbeListReply& reply, size_t rows) {
@@ -87,7 +103,8 @@ std::string probes_text(const ProbeListReply& reply, size_t rows) {
     table.add({names.of(probe->probe), probe->cost, std::to_string(probe->sites.size()),
                has_semaphore(*probe) ? "yes" : "no", args_text(probe->args)});
   return table.text() + rest_text(reply.probes.size() - probes.size(), probes.size() - shown) +
-         plural(reply.total_probes, "probe") + ", " + plural(reply.total_sites, "site") + "\n";
+         plural(reply.total_probes, "probe") + ", " + plural(reply.total_sites, "site") +
+         single_steps_text(reply) + "\n";
 }
 
 }  // namespace tracectl

@@ -125,6 +125,13 @@ class Errors(support.DaemonTest):
         self.refused(['count', 'u::f', '-p', '4194300'], '4194300', status=6)
         self.refused(['count', 'u::f', '--', '/no/such/command'], '/no/such/command')
 
+    def test_list_ends_with_how_many_sites_are_single_stepped(self):
+        for functions, line in (('*', '4 probes, 4 sites, 2 of them single-stepped'),
+                                ('loop', '1 probe, 1 site, single-stepped'),
+                                ('endbr', '1 probe, 1 site')):
+            listed = self.daemon.run('list', f'u:{support.target("entries")}:entry_{functions}').stdout
+            self.assertEqual(listed.splitlines()[-1], line)
+
     def test_bad_usage_exits_2(self):
         self.refused(['count', f'u:{PYTHON}:main'], '-p PID', status=2)
         self.refused(['count', 'u::f', '-a', '--', 'true'], 'not both', status=2)
