@@ -21,6 +21,7 @@ struct CommonOptions {
   bool emulate = false;         // likewise
   bool json = false;
   bool mangled = false;  // functions are shown by their linkage names
+  bool pager = true;     // for text that is longer than the terminal
   bool quiet = false;
   bool verbose = false;
   std::vector<std::string> debug_paths;  // files and directories of debug information

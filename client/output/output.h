@@ -6,6 +6,7 @@
 #include <string>
 
 #include "client/options/options.h"
+#include "client/output/pager.h"
 #include "client/render/text.h"
 #include "daemon/protocol/codec.h"
 
@@ -26,7 +27,8 @@ bool is_coloured();
 template <class Reply>
 void show(const CommonOptions& common, const Reply& reply,
           const std::function<std::string(const Reply&)>& as_text) {
-  print(common.json ? protocol::text_of(protocol::to_json(reply)) + "\n" : as_text(reply));
+  if (common.json) return print(protocol::text_of(protocol::to_json(reply)) + "\n");
+  print_paged(as_text(reply), common.pager);
 }
 
 }  // namespace tracectl

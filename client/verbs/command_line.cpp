@@ -50,6 +50,9 @@ void add_common(Grammar grammar, CommonOptions& common, std::string& stack_forma
   grammar.flag("--json", common.json, "one JSON document, or one a line when streaming");
   grammar.flag("--mangled", common.mangled,
                "functions of C++ and Rust by the names of their symbols");
+  grammar.flag(
+      "--no-pager", [&common] { common.pager = false; },
+      "print what is longer than the terminal at once");
   grammar.flag("-q,--quiet", common.quiet, "results only");
   grammar.flag("-v,--verbose", common.verbose,
                "more: timings of switches, the log of the embedded engine");

@@ -41,7 +41,7 @@ Status check_form(const CommonOptions& common, GraphForm form) {
 void print_sums(const CommonOptions& common, const CallTree& calls, GraphForm form, size_t rows,
                 uint64_t lost, bool is_end_known) {
   report_forgotten(calls);
-  if (!common.json) return print(text_of(calls, form, rows));
+  if (!common.json) return print_paged(text_of(calls, form, rows), common.pager);
   protocol::CallSumsPart sums = sums_of(calls, form == GraphForm::tree);
   sums.lost = lost;
   if (!is_end_known) sums.unknown_end = true;

@@ -33,7 +33,8 @@ void print_changes(const CommonOptions& common, const RecordingSums& before,
                    const RecordingSums& after, size_t rows) {
   report_forgotten(before.calls);
   report_forgotten(after.calls);
-  if (!common.json) return print(comparison_text(before.calls, after.calls, rows));
+  if (!common.json)
+    return print_paged(comparison_text(before.calls, after.calls, rows), common.pager);
   protocol::CallChangesPart changes = compared(before.calls, after.calls);
   changes.lost_before = before.lost;
   changes.lost_after = after.lost;

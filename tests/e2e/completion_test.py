@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What bash, zsh and fish offer for a word of a command line that is being typed."""
 
-import contextlib
-import fcntl
 import os
 import pathlib
-import pty
 import re
 import subprocess
 import tempfile
-import termios
-import threading
-import tty
 import unittest
 
 import support
+import terminal
 
 FILES = support.ROOT / 'packaging/completions'
 IN_ZSH = '''
@@ -39,26 +34,6 @@ def help_of(*words):
 def verbs_in_help(*words):
     listed = help_of(*words).partition('\nSubcommands:\n')[2]
     return set(re.findall(r'^  ([a-z]\S*) ', listed.partition('\nExit status')[0], re.M))
-
-
-def said_at_terminal(command, typed, **options):
-    """What the command writes to a terminal at which this is typed."""
-    primary, secondary = pty.openpty()
-    tty.setraw(secondary)  # so that it keeps control characters for the command
-    with subprocess.Popen(command, stdin=secondary, stdout=secondary, stderr=secondary,
-                          start_new_session=True, **options,
-                          preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as begun:
-        os.close(secondary)
-        os.write(primary, typed.encode())
-        at_last = threading.Timer(60, begun.kill)
-        at_last.start()
-        said = b''
-        with contextlib.suppress(OSError):  # EIO: nobody has the terminal open any more
-            while block := os.read(primary, 65536):
-                said += block
-        at_last.cancel()
-        os.close(primary)
-    return said.decode()
 
 
 class Completions:
@@ -169,7 +144,7 @@ class InBash(Completions, unittest.TestCase):
     TELLING = r"told() { _tracectl; printf '\n<%s>' ${COMPREPLY[@]} '' ''; COMPREPLY=(); }; complete -F told tracectl"
 
     def said(self, *typed):
-        return said_at_terminal(['bash', '--norc', '-i'], '\n'.join([*typed, 'exit', '']), **self.options)
+        return terminal.said_at_terminal(['bash', '--norc', '-i'], '\n'.join([*typed, 'exit', '']), **self.options)
 
     def complete(self, *words):
         """What an interactive bash is told; it replaces what follows the last colon."""
