@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "client/output/output.h"
 
 namespace tracectl {
@@ -15,13 +17,22 @@ Status BudgetWatch::look() {
   auto reply = backend_.call(SessionBudget{session_});
   if (!reply) return reply.error();
   next_ = Clock::now() + std::chrono::milliseconds(kEveryMs);
-  for (size_t i = last_.left_out.size(); i < reply->left_out.size(); ++i) {
-    const LeftOutPart& one = reply->left_out[i];
-    print_error("tracectl: left out: " + left_out_text(one) + "\n");
-    if (in_stream_) print("{\"left_out\":" + text_of(to_json(one)) + "}\n");
-  }
+  report(
+      std::span{reply->left_out}.subspan(std::min(last_.left_out.size(), reply->left_out.size())));
   last_ = std::move(*reply);
   return ok();
+}
+
+void BudgetWatch::report(std::span<const LeftOutPart> more) {
+  size_t unnamed = 0;
+  for (const LeftOutPart& one : more) {
+    if (in_stream_) print("{\"left_out\":" + text_of(to_json(one)) + "}\n");
+    if (named_ < kMostNamed)
+      print_error("tracectl: left out: " + left_out_text(one) + "\n"), ++named_;
+    else
+      ++unnamed;
+  }
+  if (unnamed) print_error("tracectl: left out: " + plural(unnamed, "more probe") + "\n");
 }
 
 Error BudgetWatch::nothing_left() const {

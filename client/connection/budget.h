@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <span>
 #include <string>
 
 #include "client/connection/backend.h"
@@ -29,12 +30,16 @@ class BudgetWatch {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr size_t kMostNamed = 10;  // on standard error; of the others it says how many
+
+  void report(std::span<const protocol::LeftOutPart> more);
 
   Backend& backend_;
   std::string session_;
   bool in_stream_;
   Clock::time_point next_ = Clock::now();
   protocol::BudgetReply last_;
+  size_t named_ = 0;
 };
 
 }  // namespace tracectl

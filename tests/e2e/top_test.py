@@ -100,6 +100,40 @@ class Top(support.DaemonTest):
                           ('all', None, None): 1377})
         self.end(top)
 
+    def test_of_a_process_counts_its_functions_without_a_session(self):
+        program, other = self.program('hot'), self.program('hot')
+        self.session('of_other', 'u::hot_push', '-p', str(other.pid))
+        top = self.start('--json', '--interval', '50ms', '-p', str(program.pid))
+        first = self.table(top)
+        self.assertEqual({row['pid'] for row in first['rows']}, {program.pid})
+        functions = {row['probe'].rsplit(':', 1)[1] for row in first['rows']}
+        self.assertTrue({'main', 'hot_push', 'hot_nop5'} <= functions, functions)
+        self.call(program, 'hot_push', 30)
+        table = self.table(top)
+        while not table['rows'][0]['hits_per_second']:
+            table = self.table(top)
+        self.assertEqual((table['rows'][0]['probe'].rsplit(':', 1)[1], table['rows'][0]['hits']), ('hot_push', 30))
+        top.send_signal(signal.SIGINT)
+        top.communicate(timeout=60)
+        self.assertEqual(top.returncode, 130)
+        self.assertEqual([one['name'] for one in self.daemon.json('session', 'list')['sessions']], ['of_other'])
+
+    def test_of_a_process_leaves_out_what_exceeds_the_budget_and_names_ten_of_it(self):
+        worker = subprocess.Popen([target('demo_worker')], stdout=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        done = self.daemon.run('top', 'demo::*', '-p', str(worker.pid), '--for', '2s', '--budget', '0.001')
+        said = re.findall(r'^tracectl: left out: (.*)', done.stderr, re.M)
+        named = [line for line in said if line.endswith('the budget is 0.001 %')]
+        more = sum(int(re.fullmatch(r'(\d+) more probes?', line)[1]) for line in said[len(named):])
+        self.assertEqual((len(named), more > 50), (10, True), done.stderr)
+
+    def test_without_a_target_takes_no_pattern(self):
+        for words in ['u::main'], ['--for', '1s'], ['--budget', '1'], ['--dry-run']:
+            done = self.daemon.run('top', *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn('without a target', done.stderr)
+
     def test_the_dearest_come_first_and_slow_sites_cost_more(self):
         program = self.program('busy')
         self.session('s', 'u::busy_*', '-p', str(program.pid))
