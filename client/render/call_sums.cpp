@@ -25,6 +25,9 @@ FunctionSumsPart part_of(const CallTree::Function& function) {
   part.max_ns = figures.max_ns;
   if (figures.probes_ns) part.probes_ns = figures.probes_ns;
   part.avg_ns = figures.average_ns();
+  part.p50_ns = figures.bound_ns(50);
+  part.p90_ns = figures.bound_ns(90);
+  part.p99_ns = figures.bound_ns(99);
   return part;
 }
 

@@ -23,6 +23,7 @@ void CallFigures::add(uint64_t duration_ns, uint64_t own_ns) {
   self_ns += own_ns;
   min_ns = std::min(min_ns, duration_ns);
   max_ns = std::max(max_ns, duration_ns);
+  times.add(duration_ns);
 }
 
 void CallFigures::add(const CallFigures& other) {
@@ -34,6 +35,12 @@ void CallFigures::add(const CallFigures& other) {
   probes_ns += other.probes_ns;
   min_ns = std::min(min_ns, other.min_ns);
   max_ns = std::max(max_ns, other.max_ns);
+  times.add(other.times);
+}
+
+std::optional<uint64_t> CallFigures::bound_ns(unsigned percent) const {
+  const auto end = times.bound(percent);
+  return end ? std::optional(std::min(*end, max_ns)) : std::nullopt;
 }
 
 double CallFigures::average_ns() const {
@@ -69,14 +76,16 @@ uint64_t unsigned_of(const std::optional<protocol::Integer>& value) {
 }
 
 CallFigures figures_of(const protocol::RowPart& row) {
-  return {.calls = row.count,
-          .timed = row.count,
-          .unwound = row.unwound.value_or(0),
-          .total_ns = unsigned_of(row.sum),
-          .self_ns = row.self.value_or(0),
-          .probes_ns = row.probes.value_or(0),
-          .min_ns = row.min ? unsigned_of(row.min) : UINT64_MAX,
-          .max_ns = unsigned_of(row.max)};
+  CallFigures figures{.calls = row.count,
+                      .timed = row.count,
+                      .unwound = row.unwound.value_or(0),
+                      .total_ns = unsigned_of(row.sum),
+                      .self_ns = row.self.value_or(0),
+                      .probes_ns = row.probes.value_or(0),
+                      .min_ns = row.min ? unsigned_of(row.min) : UINT64_MAX,
+                      .max_ns = unsigned_of(row.max)};
+  if (row.hist) figures.times.add(*row.hist);
+  return figures;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,7 @@
 
 #include "client/render/call_names.h"
 #include "client/render/open_calls.h"
+#include "client/render/quantiles.h"
 #include "daemon/model/event.h"
 #include "daemon/protocol/messages/results.h"
 
@@ -36,11 +38,14 @@ struct CallFigures {
   uint64_t probes_ns = 0;  // that probes took within the calls, in none of the others; 0: unknown
   uint64_t min_ns = UINT64_MAX;
   uint64_t max_ns = 0;
+  TimeBuckets times = {};  // empty: unknown
 
   void add(uint64_t duration_ns, uint64_t own_ns);
   void add(const CallFigures& other);
   uint64_t without_end() const { return calls - timed; }
   double average_ns() const;
+  // As quantile_bound().
+  std::optional<uint64_t> bound_ns(unsigned percent) const;
 };
 
 class CallTree {

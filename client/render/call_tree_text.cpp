@@ -24,6 +24,12 @@ std::string time_text(const CallFigures& figures, uint64_t ns) {
   return figures.timed ? duration_text(ns) : kNone;
 }
 
+// Buckets say only that it is no more.
+std::string bound_text(const CallFigures& figures, unsigned percent) {
+  const auto bound = figures.bound_ns(percent);
+  return bound ? "<=" + duration_text(*bound) : kNone;
+}
+
 std::string average_text(const CallFigures& figures) {
   return time_text(figures, static_cast<uint64_t>(std::llround(figures.average_ns())));
 }
@@ -61,7 +67,8 @@ std::string function_table(const CallTree& calls, size_t rows) {
   const bool shows_probes = any_is_mostly_probes(functions);
   std::vector<Table::Column> columns{
       {"FUNCTION"},           {"CALLS", Align::right}, {"TOTAL", Align::right},
-      {"SELF", Align::right}, {"MIN", Align::right},   {"AVG", Align::right},
+      {"SELF", Align::right}, {"AVG", Align::right},   {"MIN", Align::right},
+      {"P50", Align::right},  {"P90", Align::right},   {"P99", Align::right},
       {"MAX", Align::right}};
   if (shows_probes) columns.push_back({"PROBES", Align::right});
   columns.push_back({""});
@@ -71,8 +78,11 @@ std::string function_table(const CallTree& calls, size_t rows) {
                                    std::to_string(figures.calls),
                                    time_text(figures, total_ns),
                                    time_text(figures, figures.self_ns),
-                                   time_text(figures, figures.min_ns),
                                    average_text(figures),
+                                   time_text(figures, figures.min_ns),
+                                   bound_text(figures, 50),
+                                   bound_text(figures, 90),
+                                   bound_text(figures, 99),
                                    time_text(figures, figures.max_ns)};
     if (shows_probes) cells.push_back(probe_share_text(figures.probes_ns, figures.total_ns));
     cells.push_back(remark_on(figures));

@@ -20,6 +20,8 @@ struct FunctionSumsPart {
   // That the probes took within the calls, and that is in no other member; none if it is not known.
   std::optional<uint64_t> probes_ns = {};
   std::optional<double> avg_ns = {};
+  // Half, 90 % and 99 % of the calls took at most so long.
+  std::optional<uint64_t> p50_ns = {}, p90_ns = {}, p99_ns = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("calls", s.calls);
@@ -31,6 +33,9 @@ struct FunctionSumsPart {
     f("max_ns", s.max_ns);
     f("probes_ns", s.probes_ns);
     f("avg_ns", s.avg_ns);
+    f("p50_ns", s.p50_ns);
+    f("p90_ns", s.p90_ns);
+    f("p99_ns", s.p99_ns);
   }
 };
 // The places of a tree are a list, because calls nest deeper than JSON readers follow. `children` are

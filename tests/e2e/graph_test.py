@@ -91,7 +91,7 @@ class Graph(GraphRuns):
         printed, _ = self.sums(program, ['deep'], '--report')
         heading, row = printed.read_text().splitlines()
         # Where the probes took most of the time a column says so.
-        self.assertEqual(heading.removesuffix('PROBES').split(), ['FUNCTION', 'CALLS', 'TOTAL', 'SELF', 'MIN', 'AVG', 'MAX'])
+        self.assertEqual(heading.removesuffix('PROBES').split(), ['FUNCTION', 'CALLS', 'TOTAL', 'SELF', 'AVG', 'MIN', 'P50', 'P90', 'P99', 'MAX'])
         self.assertEqual(row.split()[:2], ['deep', '10002'])
 
     def test_calls_are_summed_up_by_those_around_them(self):

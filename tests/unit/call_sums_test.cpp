@@ -25,9 +25,10 @@ TEST(CallSums, ByFunctionHaveTheirTimes) {
   add_call(tree, "f", 5);
   tree.add(begin_of("f", {2, 0}, 10));
   tree.add(unwound_of("f", {2, 0}, 20, 10));
-  EXPECT_EQ(json_of(sums_of(tree, false)),
-            R"({"functions":[{"avg_ns":7.5,"calls":2,"max_ns":10,"min_ns":5,"name":"f",)"
-            R"("self_ns":15,"total_ns":15,"unwound":1,"without_end":0}],"lost":0})");
+  EXPECT_EQ(
+      json_of(sums_of(tree, false)),
+      R"({"functions":[{"avg_ns":7.5,"calls":2,"max_ns":10,"min_ns":5,"name":"f",)"
+      R"("p50_ns":7,"p90_ns":10,"p99_ns":10,"self_ns":15,"total_ns":15,"unwound":1,"without_end":0}],"lost":0})");
 }
 
 TEST(CallSums, OfCallsWithoutEndHaveNoTimes) {

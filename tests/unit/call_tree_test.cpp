@@ -31,12 +31,14 @@ class Calls : public testing::Test {
 
 TEST_F(Calls, ByFunctionHaveTheTimeThatIsTheirsFirst) {
   add_queries(tree_);
-  EXPECT_EQ(function_table(tree_),
-            "FUNCTION  CALLS   TOTAL   SELF     MIN     AVG     MAX\n"
-            "main          1  100 ns  40 ns  100 ns  100 ns  100 ns\n"
-            "fetch         2   25 ns  25 ns    5 ns   13 ns   20 ns  1 unwound\n"
-            "query         1   60 ns  25 ns   60 ns   60 ns   60 ns\n"
-            "parse         1   10 ns  10 ns   10 ns   10 ns   10 ns\n");
+  EXPECT_EQ(
+      function_table(tree_),
+      "FUNCTION  CALLS   TOTAL   SELF     AVG     MIN       P50       P90       P99     MAX\n"
+      "main          1  100 ns  40 ns  100 ns  100 ns  <=100 ns  <=100 ns  <=100 ns  100 ns\n"
+      "fetch         2   25 ns  25 ns   13 ns    5 ns    <=7 ns   <=20 ns   <=20 ns   20 ns  1 "
+      "unwound\n"
+      "query         1   60 ns  25 ns   60 ns   60 ns   <=60 ns   <=60 ns   <=60 ns   60 ns\n"
+      "parse         1   10 ns  10 ns   10 ns   10 ns   <=10 ns   <=10 ns   <=10 ns   10 ns\n");
 }
 
 TEST_F(Calls, AsATreeHaveTheirShareOfTheWhole) {
@@ -90,10 +92,10 @@ TEST_F(Calls, SummedUpInTheKernelStandWhereTheirPathLeads) {
             "main;query 50\n"
             "main;query;parse 10\n");
   EXPECT_EQ(function_table(tree_),
-            "FUNCTION  CALLS  TOTAL   SELF    MIN    AVG    MAX\n"
-            "parse         5  50 ns  50 ns  10 ns  10 ns  10 ns\n"
-            "query         2  60 ns  50 ns  30 ns  30 ns  30 ns\n"
-            "fetch         1   7 ns   7 ns   7 ns   7 ns   7 ns\n");
+            "FUNCTION  CALLS  TOTAL   SELF    AVG    MIN  P50  P90  P99    MAX\n"
+            "parse         5  50 ns  50 ns  10 ns  10 ns    -    -    -  10 ns\n"
+            "query         2  60 ns  50 ns  30 ns  30 ns    -    -    -  30 ns\n"
+            "fetch         1   7 ns   7 ns   7 ns   7 ns    -    -    -   7 ns\n");
 }
 
 TEST_F(Calls, AreMarkedWhereTheProbesTookMostOfTheirTime) {
@@ -104,9 +106,9 @@ TEST_F(Calls, AreMarkedWhereTheProbesTookMostOfTheirTime) {
              {.path = 2, .around = 1, .probe = "uprobe:/bin/db:parse"}},
             {outer, inner});
   EXPECT_EQ(function_table(tree_),
-            "FUNCTION  CALLS   TOTAL   SELF     MIN     AVG     MAX  PROBES\n"
-            "query         1  100 ns  60 ns  100 ns  100 ns  100 ns    75 %\n"
-            "parse         4   40 ns  40 ns   10 ns   10 ns   10 ns    20 %\n");
+            "FUNCTION  CALLS   TOTAL   SELF     AVG     MIN  P50  P90  P99     MAX  PROBES\n"
+            "query         1  100 ns  60 ns  100 ns  100 ns    -    -    -  100 ns    75 %\n"
+            "parse         4   40 ns  40 ns   10 ns   10 ns    -    -    -   10 ns    20 %\n");
   EXPECT_EQ(sums_of(tree_, false).functions.at(0).probes_ns, 300u);
 }
 
@@ -119,10 +121,11 @@ TEST_F(Calls, WithinOthersOfTheirFunctionAreNoPartOfItsTotal) {
   add(end_of("walk", {1, 0}, 100, 100));
   add(begin_of("walk", {4, 0}, 200));
   add(end_of("walk", {4, 0}, 300, 100));
-  EXPECT_EQ(function_table(tree_),
-            "FUNCTION  CALLS   TOTAL    SELF    MIN    AVG     MAX\n"
-            "walk          3  200 ns  180 ns  30 ns  77 ns  100 ns\n"
-            "visit         1   50 ns   20 ns  50 ns  50 ns   50 ns\n");
+  EXPECT_EQ(
+      function_table(tree_),
+      "FUNCTION  CALLS   TOTAL    SELF    AVG    MIN       P50       P90       P99     MAX\n"
+      "walk          3  200 ns  180 ns  77 ns  30 ns  <=100 ns  <=100 ns  <=100 ns  100 ns\n"
+      "visit         1   50 ns   20 ns  50 ns  50 ns   <=50 ns   <=50 ns   <=50 ns   50 ns\n");
 }
 
 TEST_F(Calls, WithoutASeenEndAreCountedButHaveNoTime) {
@@ -151,9 +154,10 @@ TEST_F(Calls, WithinOneWithoutEndOfTheirFunctionHaveATotalOfAtLeastTheirOwnTime)
   add(begin_of("next", {3, 0}, 50));
   add(end_of("next", {3, 0}, 60, 10));
   EXPECT_EQ(function_table(tree_),
-            "FUNCTION  CALLS  TOTAL   SELF    MIN    AVG    MAX\n"
-            "walk          2  30 ns  30 ns  30 ns  30 ns  30 ns  1 without end\n"
-            "next          1  10 ns  10 ns  10 ns  10 ns  10 ns\n");
+            "FUNCTION  CALLS  TOTAL   SELF    AVG    MIN      P50      P90      P99    MAX\n"
+            "walk          2  30 ns  30 ns  30 ns  30 ns  <=30 ns  <=30 ns  <=30 ns  30 ns  1 "
+            "without end\n"
+            "next          1  10 ns  10 ns  10 ns  10 ns  <=10 ns  <=10 ns  <=10 ns  10 ns\n");
 }
 
 TEST_F(Calls, OfVeryManyThreadsHaveNoEndWhereTheyWereQuietLongest) {
@@ -232,8 +236,8 @@ TEST_F(Calls, ThatAreComparedNameWhatIsNewAndGoneHoweverFewRowsAreShown) {
 TEST_F(Calls, AreShownInSoManyRowsAndTheOthersAreTold) {
   add_queries(tree_);
   EXPECT_EQ(function_table(tree_, 1),
-            "FUNCTION  CALLS   TOTAL   SELF     MIN     AVG     MAX\n"
-            "main          1  100 ns  40 ns  100 ns  100 ns  100 ns\n"
+            "FUNCTION  CALLS   TOTAL   SELF     AVG     MIN       P50       P90       P99     MAX\n"
+            "main          1  100 ns  40 ns  100 ns  100 ns  <=100 ns  <=100 ns  <=100 ns  100 ns\n"
             "3 more rows\n");
   EXPECT_EQ(tree_text(tree_, 3),
             " TOTAL   SELF  CALLS    SHARE  FUNCTION\n"
