@@ -11,6 +11,7 @@ Result<std::unique_ptr<Emulator>> Emulator::open() {
 
 Emulator::~Emulator() = default;
 
-std::optional<Emulator::Armed> Emulator::arm(int, pid_t, std::span<const Place>) { return Armed{}; }
+Emulator::Armed Emulator::arm(int, pid_t, std::span<const Place>) { return nullptr; }
+std::shared_ptr<const void> Emulator::leave_to_kernel(int) { return nullptr; }
 
 }  // namespace tracectl
