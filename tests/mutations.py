@@ -334,7 +334,7 @@ MUTATIONS = [
              'if (__sync_fetch_and_add(used, 1) < share)', 'if (__sync_fetch_and_add(used, 1) < ~0U)',
              SHARES),
     Mutation('no-cost-of-the-kernel', 'daemon/kernel/programs.cpp',
-             '  skeleton_.bss->hit_costs = hit_costs();\n', '', PROGRAM_TIMES),
+             '  skeleton_.bss->hit_costs = hit_costs_();\n', '', PROGRAM_TIMES),
     Mutation('ends-of-inner-calls-not-left-out', 'bpf/leaves.bpf.h',
              '\tleave_out_end(calls, end);\n', '', PROGRAM_TIMES),
     Mutation('entries-of-inner-calls-not-left-out', 'bpf/returns.bpf.h',
