@@ -37,6 +37,8 @@ struct ProbeOptions {
   std::vector<std::string> executables;
   std::vector<std::string> units;
   std::vector<std::string> cgroups;
+  std::vector<std::string> containers;  // names or ids
+  std::vector<std::string> pods;        // NAMESPACE/NAME
   bool all = false;
   bool follow = false;               // children forked later, too
   bool first_child = false;          // the first of them only

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/target/target.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
+#include "client/target/containers.h"
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/will_map.h"
 
@@ -25,13 +29,34 @@ std::string with_suffix(const std::string& unit) {
   return unit.find('.') == std::string::npos ? unit + ".service" : unit;
 }
 
+Status add_containers(const ProbeOptions& options, const CgroupTree& tree,
+                      protocol::TargetPart& part) {
+  if (options.containers.empty() && options.pods.empty()) return ok();
+  const auto known = known_containers();
+  for (const std::string& name : options.containers) {
+    auto path = cgroup_of_container(tree, known, name);
+    if (!path) return path.error();
+    part.cgroups.push_back(std::move(*path));
+  }
+  for (const std::string& pod : options.pods) {
+    auto paths = cgroups_of_pod(tree, known, pod);
+    if (!paths) return paths.error();
+    std::ranges::move(*paths, std::back_inserter(part.cgroups));
+  }
+  return ok();
+}
+
+bool chooses_cgroups(const ProbeOptions& options) {
+  return !options.cgroups.empty() || !options.containers.empty() || !options.pods.empty();
+}
+
 Status add_cgroups(const ProbeOptions& options, protocol::TargetPart& part) {
-  if (options.cgroups.empty()) return ok();
+  if (!chooses_cgroups(options)) return ok();
   const auto tree = CgroupTree::open();
   if (!tree) return tree.error();
   for (const std::string& directory : options.cgroups)
     part.cgroups.push_back(tree->path_of(directory));
-  return ok();
+  return add_containers(options, *tree, part);
 }
 
 Status add_command(const ProbeOptions& options, ChosenTarget& chosen) {
@@ -55,7 +80,7 @@ Result<ChosenTarget> choose_target(const ProbeOptions& options) {
   if (options.command.empty())
     chosen.part.pids = options.pids;
   else if (!options.pids.empty() || options.all || !options.units.empty() ||
-           !options.cgroups.empty())
+           chooses_cgroups(options))
     return Error{Code::invalid, "choose either -- COMMAND or other targets than -x, not both",
                  "target"};
   for (const std::string& executable : options.executables) {
@@ -70,6 +95,11 @@ Result<ChosenTarget> choose_target(const ProbeOptions& options) {
   if (!options.command.empty())
     if (auto added = add_command(options, chosen); !added) return added.error();
   return chosen;
+}
+
+bool chooses_target(const ProbeOptions& options) {
+  return !options.pids.empty() || !options.executables.empty() || !options.units.empty() ||
+         !options.command.empty() || options.all || chooses_cgroups(options);
 }
 
 bool is_chosen(const protocol::TargetPart& target) {

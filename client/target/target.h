@@ -18,6 +18,7 @@ struct ChosenTarget {
 
 Result<ChosenTarget> choose_target(const ProbeOptions& options);
 // Whether it names any processes.
+bool chooses_target(const ProbeOptions& options);
 bool is_chosen(const protocol::TargetPart& target);
 const char* scope_of(const ProbeOptions& options);
 

@@ -19,6 +19,7 @@
 #include "client/connection/backend.h"
 #include "client/export/export.h"
 #include "client/recipes/recipes.h"
+#include "client/target/containers.h"
 #include "client/target/known_patterns.h"
 #include "client/verbs/awaited.h"
 #include "daemon/process/command.h"
@@ -108,6 +109,24 @@ Candidates processes(const Line&) {
   return all;
 }
 
+Candidates containers(const Line&) {
+  constexpr size_t kShownDigits = 12;
+  Candidates all;
+  for (const Container& container : known_containers())
+    for (const std::string& name : container.names)
+      all.emplace_back(name, container.id.substr(0, kShownDigits));
+  return all;
+}
+
+Candidates pods(const Line&) {
+  std::set<std::string> names;
+  for (const Container& container : known_containers())
+    if (!container.pod.empty()) names.insert(container.pod);
+  Candidates all;
+  for (const std::string& name : names) all.emplace_back(name, "");
+  return all;
+}
+
 Candidates running_programs(const Line&) {
   std::set<std::string> paths;
   for (const pid_t pid : all_processes()) {
@@ -139,6 +158,8 @@ const Source* source_of(const std::string& value) {
       {"PATH", ":files", nullptr},
       {"CGROUP", ":directories", nullptr},
       {"UNIT", ":units", nullptr},
+      {"NAME|ID", "", containers},
+      {"NAMESPACE/NAME", "", pods},
   };
   const auto found = std::ranges::find(all, value, &Source::value);
   return found == all.end() ? nullptr : &*found;

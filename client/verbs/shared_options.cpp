@@ -12,6 +12,16 @@ namespace tracectl {
 
 using protocol::RotatePart;
 
+namespace {
+
+std::string check_pod(const std::string& pod) {
+  const size_t slash = pod.find('/');
+  const bool has_both = slash != pod.npos && slash > 0 && slash + 1 < pod.size();
+  return has_both ? "" : "NAMESPACE/NAME is wanted, not \"" + pod + '"';
+}
+
+}  // namespace
+
 void add_target_options(Grammar& grammar, ProbeOptions& probes) {
   grammar.option("-p,--pid", probes.pids, "a process, repeatable")
       .value_name("PID")
@@ -30,6 +40,17 @@ void add_target_options(Grammar& grammar, ProbeOptions& probes) {
       .option("--cgroup", probes.cgroups,
               "every process in this cgroup or below it, now or later; repeatable")
       .value_name("CGROUP")
+      .one_at_a_time();
+  grammar
+      .option("--container", probes.containers,
+              "every process of this running container, now or later; repeatable")
+      .value_name("NAME|ID")
+      .one_at_a_time();
+  grammar
+      .option("--pod", probes.pods,
+              "every process of this pod of Kubernetes, now or later; repeatable")
+      .value_name("NAMESPACE/NAME")
+      .check(check_pod)
       .one_at_a_time();
   grammar.flag("-f,--follow", probes.follow, "children forked later, too, and theirs");
   grammar.flag("--first-child", probes.first_child, "the first child forked later, too");

@@ -11,6 +11,7 @@
 #include "client/options/duration.h"
 #include "client/output/screen.h"
 #include "client/render/top.h"
+#include "client/target/target.h"
 #include "client/verbs/all.h"
 #include "client/verbs/interval.h"
 #include "client/verbs/live_trace.h"
@@ -85,11 +86,6 @@ class TopTables {
   uint64_t shown_ = 0;
 };
 
-bool has_target(const ProbeOptions& probes) {
-  return !probes.pids.empty() || !probes.executables.empty() || !probes.units.empty() ||
-         !probes.cgroups.empty() || !probes.command.empty() || probes.all;
-}
-
 // Of all sessions; with a target, of a session of its own, which counts the target's functions.
 class ShowTop final : public TracingVerb {
  public:
@@ -106,7 +102,7 @@ class ShowTop final : public TracingVerb {
 
   Status complete(const CommonOptions& common) override {
     if (auto completed = TracingVerb::complete(common); !completed) return completed;
-    if (has_target(trace_.probes)) {
+    if (chooses_target(trace_.probes)) {
       if (trace_.probes.patterns.empty()) trace_.probes.patterns = {kAllFunctions};
       if (!trace_.budget) trace_.budget = kUsualBudget;
     } else if (!trace_.probes.patterns.empty() || trace_.seconds || trace_.budget ||
@@ -120,7 +116,7 @@ class ShowTop final : public TracingVerb {
   }
 
   int run(const CommonOptions& common) override {
-    return has_target(trace_.probes) ? run_own(common) : run_all(common);
+    return chooses_target(trace_.probes) ? run_own(common) : run_all(common);
   }
 
  protected:

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -115,6 +116,20 @@ Result<std::string> CgroupTree::of_unit(const std::string& unit) const {
                      ": choose one of them by --cgroup",
                  "target"};
   return nearest.front();
+}
+
+std::set<std::string> CgroupTree::of_containers(const std::string& id_prefix) const {
+  std::map<std::string, std::string> paths;  // by id
+  visit_directories(mount_, [&](const fs::path& directory) {
+    const auto id = container_id_of(directory.filename().native());
+    if (!id || !id->starts_with(id_prefix)) return;
+    std::string path = directory.string().substr(mount_.size());
+    const auto [known, is_new] = paths.try_emplace(*id, path);
+    if (!is_new && path.size() < known->second.size()) known->second = std::move(path);
+  });
+  std::set<std::string> found;
+  for (auto& [id, path] : paths) found.insert(std::move(path));
+  return found;
 }
 
 // 0::/system.slice/ssh.service

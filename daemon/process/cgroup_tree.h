@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class CgroupTree {
   // The cgroup that systemd made for the unit; of several the one nearest to the root. Fails with
   // Code::not_found if there is none now, and with Code::invalid if it is ambiguous.
   Result<std::string> of_unit(const std::string& unit) const;
+  // The cgroups of containers whose id begins so: for each id the one nearest to the root.
+  std::set<std::string> of_containers(const std::string& id_prefix) const;
 
  private:
   Error no_unit(const std::string& unit) const;  // with the name of one that it may stand for

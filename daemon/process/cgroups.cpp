@@ -79,23 +79,6 @@ bool take_suffix(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
-bool is_id(std::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), is_hex);
-}
-
-std::optional<std::string> id_in(std::string_view text) {
-  if (!is_id(text)) return std::nullopt;
-  return std::string{text.substr(0, kShownDigits)};
-}
-
-// docker-ID.scope, libpod-ID.scope, cri-containerd-ID.scope, crio-ID.scope; ID or libpod-ID with
-// the runtimes' own driver.
-std::optional<std::string> id_of(std::string_view component) {
-  take_suffix(component, ".scope");
-  const size_t dash = component.rfind('-');
-  return id_in(dash == component.npos ? component : component.substr(dash + 1));
-}
-
 // lxc.payload.NAME, machine-NAME.scope, systemd-nspawn@NAME.service.
 std::optional<std::string> name_in(std::string_view component) {
   constexpr std::string_view kLxc = "lxc.payload.", kMachine = "machine-",
@@ -133,10 +116,23 @@ std::string unit_of(const std::string& path) {
   return path;
 }
 
+bool is_container_id(std::string_view text) {
+  return text.size() == 64 && std::all_of(text.begin(), text.end(), is_hex);
+}
+
+// docker-ID.scope, libpod-ID.scope, cri-containerd-ID.scope, crio-ID.scope; ID or libpod-ID with
+// the runtimes' own driver.
+std::optional<std::string> container_id_of(std::string_view component) {
+  take_suffix(component, ".scope");
+  const size_t dash = component.rfind('-');
+  if (dash != component.npos) component.remove_prefix(dash + 1);
+  return is_container_id(component) ? std::optional<std::string>{component} : std::nullopt;
+}
+
 // The outermost one, because containers within a container belong to it.
 std::string container_of(const std::string& path) {
   for (const std::string_view component : split(path, '/')) {
-    if (auto id = id_of(component)) return *id;
+    if (auto id = container_id_of(component)) return id->substr(0, kShownDigits);
     if (auto name = name_in(component)) return *name;
   }
   return path;

@@ -27,6 +27,11 @@ std::string unit_of(const std::string& path);
 // they list it; for LXC and systemd-nspawn its name.
 std::string container_of(const std::string& path);
 
+// 64 hexadecimal digits.
+bool is_container_id(std::string_view text);
+// The id in the name of a container's own cgroup, the last component of its path: libpod-ID.scope.
+std::optional<std::string> container_id_of(std::string_view component);
+
 // Maps ids to paths, and remembers them after their cgroups are gone.
 class CgroupNames {
  public:

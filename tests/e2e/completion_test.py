@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What bash, zsh and fish offer for a word of a command line that is being typed."""
 
+import json
 import os
 import pathlib
 import re
@@ -89,6 +90,14 @@ class Completions:
         self.assertEqual(self.complete('count', 'u:./demo_worker:demo::run'),
                          {'u:./demo_worker:demo::run_round'})
         self.assertEqual(self.complete('count', 'u:./nothing:f'), set())
+
+    def test_containers(self):
+        home = self.folder / 'home'
+        storage = home / '.local/share/containers/storage/overlay-containers'
+        storage.mkdir(parents=True)
+        (storage / 'containers.json').write_text(json.dumps([{'id': 'a' * 64, 'names': ['tracectl_web', 'x y']}]))
+        self.options['env']['HOME'] = str(home)
+        self.assertEqual(self.complete('count', 'f', '--container', 'tracectl_'), {'tracectl_web'})
 
     def test_usdt_probes_of_a_file(self):
         self.assertEqual(self.complete('count', 'usdt:./hot_usdt:hot:'),
