@@ -2,8 +2,6 @@
 //
 // watch: shows a session's events, also across restarts of the daemon if the session is saved; with --interval its rows.
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -20,7 +18,6 @@
 #include "client/verbs/all.h"
 #include "client/verbs/interval.h"
 #include "client/verbs/shared_options.h"
-#include "daemon/spec/parse.h"
 
 namespace tracectl {
 namespace {
@@ -191,17 +188,6 @@ class WatchRows {
   DebugFiles names_;
 };
 
-// Whether it has settings, and none of them streams events.
-Result<bool> only_counts(Backend& backend, const std::string& name) {
-  const auto session = backend.call(protocol::SessionShow{.session = name});
-  if (!session) return session.error();
-  return !session->settings.empty() &&
-         std::ranges::none_of(session->settings, [](const protocol::SettingPart& setting) {
-           const auto spec = parse_spec(setting.action);
-           return !spec || has_events(*spec);
-         });
-}
-
 class WatchSession final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
@@ -213,8 +199,7 @@ class WatchSession final : public Verb {
         .check(check_duration)
         .shows_default();
     add_interval(grammar, interval_,
-                 "print the rows so far instead of events, each time when this is over: 1s, 500ms; "
-                 "1s for a session without events");
+                 "print the rows so far instead of events, each time when this is over: 1s, 500ms");
     add_rows(grammar, rows_);
   }
   int run(const CommonOptions& common) override {
@@ -224,9 +209,6 @@ class WatchSession final : public Verb {
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
       if (const auto interval_s = parse_duration(interval_))
         return watch_rows(common, *interval_s, *waiter, backend);
-      const auto has_rows_only = only_counts(backend, session_);
-      if (!has_rows_only) return fail(has_rows_only.error());
-      if (*has_rows_only) return watch_rows(common, kUsualInterval_s, *waiter, backend);
       Watch watch(common, options, *waiter, backend);
       if (auto begun = watch.begin(); !begun) return fail(begun.error());
       if (auto set = end_in_time(*waiter); !set) return fail(set.error());
@@ -251,8 +233,6 @@ class WatchSession final : public Verb {
     return *ended == Ended::interrupted ? kInterrupted : kDone;
   }
 
-  static constexpr double kUsualInterval_s = 1;
-
   std::string session_;
   std::string duration_;
   std::string reconnect_ = "10s";
@@ -263,7 +243,7 @@ class WatchSession final : public Verb {
 }  // namespace
 
 void add_watch(Grammar grammar) {
-  grammar.verb<WatchSession>("watch", "stream a session's events, or its rows, until ^C");
+  grammar.verb<WatchSession>("watch", "stream a session's events until ^C");
 }
 
 }  // namespace tracectl

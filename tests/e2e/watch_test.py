@@ -224,22 +224,6 @@ class Watching(unittest.TestCase):
                 self.hears(watching, 'the daemon has closed the connection')
                 self.assertEqual(watching.wait(60), 1)
 
-    def test_of_a_session_without_events_it_shows_the_rows(self):
-        program = self.program('hot')
-        self.service.json('session', 'new', 'c')
-        self.service.json('stage', 'c', 'set', 'u::hot_push', '-p', str(program.pid), '--do', 'count')
-        self.service.json('commit', 'c')
-        self.call(program, 25)
-        words = [support.TRACECTL, '--socket', self.service.socket, 'watch', 'c']
-        with subprocess.Popen([*words, '--json'], stdout=subprocess.PIPE, text=True) as watching:
-            rows = json.loads(watching.stdout.readline())['rows']
-            watching.send_signal(signal.SIGINT)
-            watching.stdout.read()
-        self.assertEqual([(row['probe'].rsplit(':', 1)[1], row['count']) for row in rows], [('hot_push', 25)])
-        self.assertEqual(watching.returncode, 130)
-        done = subprocess.run([*words, '--for', '1500ms'], capture_output=True, text=True, timeout=60, check=True)
-        self.assertRegex(done.stdout, r'^after 1\.\d s:\nCOUNT  PROBE\n   25  uprobe:hot:hot_push\n')
-
     def test_it_tells_of_a_session_that_begins_anew(self):
         program, gone = self.program('hot'), self.program('hot')
         self.make(program, 'hot_push')
