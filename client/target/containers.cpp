@@ -13,6 +13,7 @@
 
 #include "daemon/base/nearest.h"
 #include "daemon/process/cgroups.h"
+#include "daemon/protocol/json.h"
 
 namespace tracectl {
 namespace {
@@ -27,7 +28,11 @@ constexpr const char* kDocker = "/var/lib/docker/containers";
 constexpr const char* kTasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io";
 constexpr const char* kOverlays = "/run/containers/storage/overlay-containers";
 
-json parsed(std::string_view text) { return json::parse(text, nullptr, false); }
+// Null if it is none.
+json parsed(std::string_view text) {
+  const auto value = protocol::parse_json(text);
+  return value ? value->value() : json();
+}
 
 std::string text_at(const json& object, const char* member) {
   if (!object.is_object()) return "";
