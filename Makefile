@@ -402,7 +402,8 @@ $(B)/asan/unit-tests: $(asan_tested) $(call part_obj,$(unit_parts)) $(seeds_obj)
 	$(call say,LINK,$@)
 	$(V)$(CLANGXX) $(sanitize) -fsanitize=fuzzer-no-link -Wl,--whole-archive $(asan_tested) -Wl,--no-whole-archive \
 		$(filter %.o,$^) $(support) $(test_libs) $(LDLIBS) -o $@
-$(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a
+$(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-client.a \
+		$(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a
 	$(call link_sanitized,,-fsanitize=fuzzer)
 
 # ---- mutants ----
