@@ -27,10 +27,12 @@ void BudgetWatch::report(std::span<const LeftOutPart> more) {
   size_t unnamed = 0;
   for (const LeftOutPart& one : more) {
     if (in_stream_) print("{\"left_out\":" + text_of(to_json(one)) + "}\n");
-    if (named_ < kMostNamed)
-      print_error("tracectl: left out: " + left_out_text(one) + "\n"), ++named_;
-    else
+    if (named_ == kMostNamed) {
       ++unnamed;
+      continue;
+    }
+    print_error("tracectl: left out: " + left_out_text(one) + "\n");
+    ++named_;
   }
   if (unnamed) print_error("tracectl: left out: " + plural(unnamed, "more probe") + "\n");
 }
