@@ -52,8 +52,10 @@ std::optional<Container> with_id(std::string id) {
   return Container{.id = std::move(id)};
 }
 
-// Empty if it cannot be read.
+// Empty if it cannot be read, or is no regular file: others could be waited for.
 std::string text_of(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return "";
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file || file.tellg() > kMostBytes) return "";
   file.seekg(0);
@@ -117,17 +119,11 @@ bool is_part_of_id(const std::string& text) {
 Error no_such(const char* what, const std::string& name,
               const std::set<std::string, std::less<>>& names) {
   const std::vector<std::string_view> all(names.begin(), names.end());
-  const std::string known = all.empty() ? ": of none a name can be read here (as root more can); "
-                                          "its id, or --cgroup, chooses it"
-                                        : did_you_mean(name, all);
+  const std::string known =
+      all.empty() ? std::string("; no names of ") + what +
+                        "s can be read here: ask as root, or give an id by --container, or --cgroup"
+                  : did_you_mean(name, all);
   return Error{Code::not_found, std::string("no ") + what + ' ' + name + " runs" + known, "target"};
-}
-
-std::string without_last(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
-// kubepods-besteffort-podUID.slice, or podUID with the runtimes' own driver.
-bool is_of_pod(const std::string& path) {
-  return path.substr(path.rfind('/') + 1).find("pod") != std::string::npos;
 }
 
 }  // namespace
@@ -195,6 +191,13 @@ Result<std::string> cgroup_of_container(const CgroupTree& tree, const std::vecto
   return *paths.begin();
 }
 
+std::string pod_cgroup_of(const std::string& path) {
+  const std::string around = path.substr(0, path.rfind('/'));
+  const std::string_view name = std::string_view(around).substr(around.rfind('/') + 1);
+  const bool is_pod = name.starts_with("pod") || name.find("-pod") != name.npos;
+  return is_pod ? around : path;
+}
+
 Result<std::vector<std::string>> cgroups_of_pod(const CgroupTree& tree,
                                                 const std::vector<Container>& known,
                                                 const std::string& pod) {
@@ -203,8 +206,7 @@ Result<std::vector<std::string>> cgroups_of_pod(const CgroupTree& tree,
   for (const Container& one : known) {
     if (!one.pod.empty()) pods.insert(one.pod);
     if (one.pod != pod) continue;
-    for (const std::string& path : tree.of_containers(one.id))
-      paths.insert(is_of_pod(without_last(path)) ? without_last(path) : path);
+    for (const std::string& path : tree.of_containers(one.id)) paths.insert(pod_cgroup_of(path));
   }
   if (paths.empty()) return no_such("pod", pod, pods);
   return std::vector<std::string>(paths.begin(), paths.end());

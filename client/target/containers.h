@@ -36,6 +36,10 @@ std::vector<Container> known_containers(const std::string& root = "");
 // none that runs, and with Code::invalid if there are several.
 Result<std::string> cgroup_of_container(const CgroupTree& tree, const std::vector<Container>& known,
                                         const std::string& name);
+// The cgroup of a container's pod, by that of the container: the one around it, if that is a pod's
+// (kubepods-besteffort-podUID.slice, or podUID with the runtimes' own driver), else the container's own.
+std::string pod_cgroup_of(const std::string& path);
+
 // The cgroups of a pod of Kubernetes: the one that it has for all of its containers, or else one for each of them that
 // runs. `pod`: NAMESPACE/NAME. Fails as above.
 Result<std::vector<std::string>> cgroups_of_pod(const CgroupTree& tree,

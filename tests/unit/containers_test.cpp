@@ -5,6 +5,7 @@
 #include "client/target/containers.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -84,6 +85,23 @@ TEST_F(KnownContainers, AreThoseOfEachRuntime) {
   for (const Container& one : known_containers(root_))
     names.insert(names.end(), one.names.begin(), one.names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"of_podman", "of_docker", "app"}));
+}
+
+TEST_F(KnownContainers, AreNotWaitedForWhereTheirFileIsAPipe) {
+  const std::string folder = root_ + "/var/lib/containers/storage/vfs-containers";
+  fs::create_directories(folder);
+  ASSERT_EQ(::mkfifo((folder + "/containers.json").c_str(), 0600), 0);
+  EXPECT_TRUE(known_containers(root_).empty());
+}
+
+// kubepods is around all pods.
+TEST(PodCgroup, IsTheOneAroundTheContainerOnlyIfItIsOfOnePod) {
+  EXPECT_EQ(pod_cgroup_of("/kubepods/besteffort/pod12/" + kFirst), "/kubepods/besteffort/pod12");
+  EXPECT_EQ(pod_cgroup_of("/kubepods.slice/kubepods-pod12.slice/crio-" + kFirst + ".scope"),
+            "/kubepods.slice/kubepods-pod12.slice");
+  for (const char* around : {"/kubepods/", "/kubepods.slice/",
+                             "/kubepods.slice/kubepods-burstable.slice/", "/libpod_parent/", "/"})
+    EXPECT_EQ(pod_cgroup_of(around + kFirst), around + kFirst);
 }
 
 TEST_F(KnownContainers, AreNoneWhereThereIsNoRuntime) {
