@@ -105,12 +105,12 @@ class ShowTop final : public TracingVerb {
     if (chooses_target(trace_.probes)) {
       if (trace_.probes.patterns.empty()) trace_.probes.patterns = {kAllFunctions};
       if (!trace_.budget) trace_.budget = kUsualBudget;
-    } else if (!trace_.probes.patterns.empty() || trace_.seconds || trace_.budget ||
-               trace_.dry_run) {
-      return Error{Code::invalid,
-                   "without a target (-p, -x, -u, --cgroup, -- COMMAND) top shows what sessions "
-                   "have armed, until ^C: give one, or leave PATTERN, --for, --budget and "
-                   "--dry-run away"};
+    } else if (has_options_of_trace()) {
+      return Error{
+          Code::invalid,
+          "without a target (-p, -x, -u, --cgroup, --container, --pod, -- COMMAND) top shows "
+          "what sessions have armed, until ^C: give one, or leave PATTERN and the options of "
+          "traces away"};
     }
     return ok();
   }
@@ -123,6 +123,11 @@ class ShowTop final : public TracingVerb {
   std::string action() const override { return "count"; }
 
  private:
+  bool has_options_of_trace() const {
+    return !trace_.probes.patterns.empty() || trace_.seconds || trace_.budget || trace_.partial ||
+           trace_.strict || trace_.yes || trace_.dry_run || trace_.end_command;
+  }
+
   int run_all(const CommonOptions& common) const {
     auto waiter = Waiter::open();
     if (!waiter) return fail(waiter.error());

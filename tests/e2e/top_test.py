@@ -129,7 +129,8 @@ class Top(support.DaemonTest):
         self.assertEqual((len(named), more > 50), (10, True), done.stderr)
 
     def test_without_a_target_takes_no_pattern(self):
-        for words in ['u::main'], ['--for', '1s'], ['--budget', '1'], ['--dry-run']:
+        for words in (['u::main'], ['--for', '1s'], ['--budget', '1'], ['--partial'], ['--strict'], ['--yes'],
+                      ['--dry-run'], ['--end-command']):
             done = self.daemon.run('top', *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn('without a target', done.stderr)
