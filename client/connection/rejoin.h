@@ -10,12 +10,12 @@
 
 namespace tracectl {
 
-// Subscribes to a session again, at the next daemon. That may not run yet; or, with a socket from systemd,
+// Asks the next daemon about a session: to subscribe to it again, or to show it. That may not run yet; or, with a socket from systemd,
 // the connection may be accepted before it runs and be answered later.
-class Rejoin {
+template <class Request> class Rejoin {
  public:
   // All are borrowed. `patience_s`: how long it tries.
-  Rejoin(const std::string& socket, const protocol::SessionSubscribe& request, Waiter& waiter,
+  Rejoin(const std::string& socket, const Request& request, Waiter& waiter,
          double patience_s);
 
   // Then the backend is the new daemon; or the result is what the waiter waits for, if that came first. Fails
@@ -29,7 +29,7 @@ class Rejoin {
   int left_ms() const;
 
   const std::string& socket_;
-  const protocol::SessionSubscribe& request_;
+  const Request& request_;
   Waiter& waiter_;
   const double patience_s_;
   const Clock::time_point until_;

@@ -26,7 +26,7 @@ const std::map<std::string, Names>& all_documents() {
       {"hist", kTable},
       {"time", kTable},
       {"latency", kTable},
-      {"stacks", kStream},
+      {"stacks", with(kStream, {"session.read.reply"})},
       {"graph", with(kStream, {"call_sums", "record.stop.reply"})},
       {"recipe list", {"recipes"}},
       {"recipe show", {"recipe"}},

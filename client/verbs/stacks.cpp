@@ -2,33 +2,39 @@
 #include <string>
 
 #include "client/verbs/all.h"
+#include "client/verbs/counting_verb.h"
 #include "client/verbs/shared_options.h"
 #include "client/verbs/trace_output.h"
-#include "client/verbs/tracing_verb.h"
 #include "daemon/model/stack.h"
 
 namespace tracectl {
 namespace {
 
-class ShowStacks final : public TracingVerb {
+class ShowStacks final : public CountingVerb {
  public:
   void add_options(Grammar& grammar) override {
     add_probe_options(grammar, trace_.probes);
     grammar.flag("--deepest", trace_.deepest,
-                 "at the end, of each thread the deepest stack of all hits");
+                 "instead, at the end, of each thread the deepest stack of all hits");
     add_how(grammar);
+    add_interval(grammar);
+    add_folded(grammar, "print the stacks as flame graphs want them");
     grammar.starts_command();
   }
   Status complete(const CommonOptions& common) override {
-    if (trace_.deepest) return TracingVerb::complete(common);
-    return Error{Code::invalid,
-                 "stacks shows the deepest only: add --deepest; count PATTERN --by stack counts "
-                 "all of them"};
+    if (trace_.deepest && (has_interval() || trace_.folded))
+      return Error{Code::invalid, std::string("--deepest shows its stacks at the end: leave ") +
+                                      (trace_.folded ? "--folded" : "--interval") + " away"};
+    if (!trace_.deepest) by_ = "stack";
+    return CountingVerb::complete(common);
   }
-  int run(const CommonOptions& common) override { return print_events(common, trace_); }
+  int run(const CommonOptions& common) override {
+    return trace_.deepest ? print_events(common, trace_) : CountingVerb::run(common);
+  }
 
  protected:
   std::string action() const override {
+    if (!trace_.deepest) return "count";
     return "deepest, event(stack_bytes), stack(" + std::to_string(kMostFrames) + ")";
   }
 };
@@ -36,7 +42,7 @@ class ShowStacks final : public TracingVerb {
 }  // namespace
 
 void add_stacks(Grammar grammar) {
-  grammar.verb<ShowStacks>("stacks", "the deepest stack of each thread, with what its frames take");
+  grammar.verb<ShowStacks>("stacks", "count hits by stack, or show each thread's deepest stack");
 }
 
 }  // namespace tracectl

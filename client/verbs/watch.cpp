@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// watch: shows a session's events, also across restarts of the daemon if the session is saved; with --interval its rows.
+// watch: shows a session's events, or its rows, also across restarts of the daemon if the session is saved.
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/connection/ask.h"
 #include "client/connection/budget.h"
@@ -25,6 +28,38 @@ namespace {
 struct WatchOptions {
   std::string session;
   double reconnect_s;  // how long it tries after a daemon has ended; 0: not at all
+  std::optional<double> interval_s;  // rows instead of events, so often
+  size_t rows;                       // of each table
+};
+
+// A session's rows, again and again.
+class RowsSoFar {
+ public:
+  RowsSoFar(const CommonOptions& common, const WatchOptions& options, double interval_s)
+      : common_(common), options_(options), interval_(interval_s), names_(common) {}
+
+  int every_ms() const { return interval_.every_ms(); }
+  // False: nobody reads them any more.
+  Result<bool> print_if_due(Backend& backend) {
+    const auto after_s = interval_.due();
+    return after_s ? print(backend, *after_s) : true;
+  }
+
+ private:
+  Result<bool> print(Backend& backend, double after_s) {
+    auto rows = backend.call(protocol::SessionRead{.session = options_.session});
+    if (!rows) return rows.error();
+    add_demangled(rows->rows);
+    sort_rows(rows->rows, RowOrder::total);
+    names_.complete(*rows);
+    return print_rows_so_far(common_, *rows, after_s,
+                             [&] { return first_rows_text(*rows, options_.rows); });
+  }
+
+  const CommonOptions& common_;
+  const WatchOptions& options_;
+  Interval interval_;
+  DebugFiles names_;
 };
 
 class Watch {
@@ -34,7 +69,8 @@ class Watch {
         options_(options),
         waiter_(waiter),
         backend_(backend),
-        request_{options.session, !common.json},
+        subscribe_{options.session, !common.json},
+        show_{options.session},
         printer_(common, options.session),
         budget_(backend, options.session, common.json),
         proofs_(backend, options.session) {}
@@ -42,10 +78,12 @@ class Watch {
   Status begin();
   // Until it is ended, or the session is not continued.
   Result<Ended> run();
-  std::string summary() const { return printer_.summary(); }
+  // Empty if it shows rows.
+  std::string summary() const { return rows_ ? "" : printer_.summary(); }
 
  private:
   Status look();
+  void choose_rows();
   Result<Ended> follow();
   int every_ms() const;
   bool goes_on() const;
@@ -58,20 +96,32 @@ class Watch {
   const WatchOptions& options_;
   Waiter& waiter_;
   Backend& backend_;
-  const protocol::SessionSubscribe request_;
+  const protocol::SessionSubscribe subscribe_;
+  const protocol::SessionShow show_;
   EventPrinter printer_;
   BudgetWatch budget_;
   Proofs proofs_;
-  protocol::SessionPart session_;  // at the time of the subscription
+  protocol::SessionPart session_;  // as it was when this began, or went on
+  std::optional<RowsSoFar> rows_;  // are shown instead of events
 };
 
 Status Watch::begin() {
-  if (auto subscribed = backend_.call(request_); !subscribed) return subscribed.error();
-  return look();
+  if (auto looked = look(); !looked) return looked;
+  choose_rows();
+  if (rows_) return ok();
+  if (auto subscribed = backend_.call(subscribe_); !subscribed) return subscribed.error();
+  return ok();
+}
+
+void Watch::choose_rows() {
+  constexpr double kUsualInterval_s = 1;
+  const bool has_rows_only = !session_.settings.empty() && !session_.streams.value_or(true);
+  if (options_.interval_s || has_rows_only)
+    rows_.emplace(common_, options_, options_.interval_s.value_or(kUsualInterval_s));
 }
 
 Status Watch::look() {
-  auto session = backend_.call(protocol::SessionShow{options_.session});
+  auto session = backend_.call(show_);
   if (!session) return session.error();
   session_ = std::move(*session);
   if (auto proven = proofs_.go_on(); !proven) return proven;
@@ -96,14 +146,17 @@ Result<Ended> Watch::follow() {
         if (budget_.has_budget())
           if (auto looked = budget_.go_on(); !looked) return looked.error();
         if (auto proven = proofs_.go_on(); !proven) return proven.error();
-        return printer_.print_from(backend_);
+        return rows_ ? rows_->print_if_due(backend_) : printer_.print_from(backend_);
       },
       every_ms());
 }
 
 int Watch::every_ms() const {
-  if (proofs_.are_needed()) return Proofs::kEveryMs;
-  return budget_.has_budget() ? BudgetWatch::kEveryMs : -1;
+  std::vector<int> wanted;
+  if (proofs_.are_needed()) wanted.push_back(Proofs::kEveryMs);
+  if (budget_.has_budget()) wanted.push_back(BudgetWatch::kEveryMs);
+  if (rows_) wanted.push_back(rows_->every_ms());
+  return wanted.empty() ? -1 : std::ranges::min(wanted);
 }
 
 bool Watch::goes_on() const {
@@ -112,6 +165,7 @@ bool Watch::goes_on() const {
 
 // Prints what the daemon sent before it ended. False: the reader of our output is gone.
 bool Watch::print_rest() {
+  if (rows_) return true;
   for (;;) {
     auto more = printer_.print_from(backend_);
     if (!more) return true;
@@ -123,7 +177,10 @@ bool Watch::print_rest() {
 Result<std::optional<Ended>> Watch::rejoin() {
   report("the daemon has closed the connection; waiting for session " + options_.session +
          " to go on");
-  auto ended = Rejoin(common_.socket, request_, waiter_, options_.reconnect_s).run(backend_);
+  const auto join = [&](const auto& request) {
+    return Rejoin(common_.socket, request, waiter_, options_.reconnect_s).run(backend_);
+  };
+  auto ended = rows_ ? join(show_) : join(subscribe_);
   if (!ended || *ended) return ended;
   if (auto looked = look())
     report_restore();
@@ -146,48 +203,6 @@ void Watch::report_restore() const {
     print("{\"gap\":" + protocol::text_of(protocol::to_json(*session_.gap)) + "}\n");
 }
 
-// Shows a session's rows, again and again, instead of its events.
-class WatchRows {
- public:
-  WatchRows(const CommonOptions& common, const std::string& session, double interval_s, size_t rows,
-            Backend& backend)
-      : common_(common),
-        session_(session),
-        rows_(rows),
-        backend_(backend),
-        interval_(interval_s),
-        names_(common) {}
-
-  Result<Ended> run(Waiter& waiter) {
-    waiter.depend_on(backend_.events_fd());
-    return waiter.run(
-        -1,
-        [&]() -> Result<bool> {
-          const auto after_s = interval_.due();
-          return after_s ? print_table(*after_s) : true;
-        },
-        interval_.every_ms());
-  }
-
- private:
-  Result<bool> print_table(double after_s) {
-    auto rows = backend_.call(protocol::SessionRead{.session = session_});
-    if (!rows) return rows.error();
-    add_demangled(rows->rows);
-    sort_rows(rows->rows, RowOrder::total);
-    names_.complete(*rows);
-    return print_rows_so_far(common_, *rows, after_s,
-                             [&] { return first_rows_text(*rows, rows_); });
-  }
-
-  const CommonOptions& common_;
-  const std::string session_;
-  const size_t rows_;
-  Backend& backend_;
-  Interval interval_;
-  DebugFiles names_;
-};
-
 class WatchSession final : public Verb {
  public:
   void add_options(Grammar& grammar) override {
@@ -199,16 +214,18 @@ class WatchSession final : public Verb {
         .check(check_duration)
         .shows_default();
     add_interval(grammar, interval_,
-                 "print the rows so far instead of events, each time when this is over: 1s, 500ms");
+                 "print the rows so far instead of events, each time when this is over: 1s, 500ms; "
+                 "1s for a session that streams no events");
     add_rows(grammar, rows_);
   }
   int run(const CommonOptions& common) override {
-    const WatchOptions options{session_, *parse_duration(reconnect_)};
+    const WatchOptions options{.session = session_,
+                               .reconnect_s = *parse_duration(reconnect_),
+                               .interval_s = parse_duration(interval_),
+                               .rows = rows_};
     auto waiter = Waiter::open();
     if (!waiter) return fail(waiter.error());
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
-      if (const auto interval_s = parse_duration(interval_))
-        return watch_rows(common, *interval_s, *waiter, backend);
       Watch watch(common, options, *waiter, backend);
       if (auto begun = watch.begin(); !begun) return fail(begun.error());
       if (auto set = end_in_time(*waiter); !set) return fail(set.error());
@@ -225,14 +242,6 @@ class WatchSession final : public Verb {
     return seconds ? waiter.end_after(*seconds) : ok();
   }
 
-  int watch_rows(const CommonOptions& common, double interval_s, Waiter& waiter,
-                 Backend& backend) const {
-    if (auto set = end_in_time(waiter); !set) return fail(set.error());
-    const auto ended = WatchRows(common, session_, interval_s, rows_, backend).run(waiter);
-    if (!ended) return fail(ended.error());
-    return *ended == Ended::interrupted ? kInterrupted : kDone;
-  }
-
   std::string session_;
   std::string duration_;
   std::string reconnect_ = "10s";
@@ -243,7 +252,7 @@ class WatchSession final : public Verb {
 }  // namespace
 
 void add_watch(Grammar grammar) {
-  grammar.verb<WatchSession>("watch", "stream a session's events until ^C");
+  grammar.verb<WatchSession>("watch", "show a session's events, or its rows, until ^C");
 }
 
 }  // namespace tracectl

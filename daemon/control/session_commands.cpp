@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/control/session_commands.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "daemon/control/accounts.h"
 #include "daemon/control/log.h"
 #include "daemon/control/parts.h"
+#include "daemon/model/spec.h"
 
 namespace tracectl {
 namespace {
@@ -39,6 +41,8 @@ SessionPart SessionCommands::part_of(const Session& session) const {
   part.triggered_by = engine_.gates().triggered_by(session);
   for (const Setting& setting : session.settings)
     part.settings.push_back(tracectl::part_of(setting));
+  part.streams = std::ranges::any_of(
+      session.settings, [](const Setting& setting) { return has_events(setting.spec); });
   if (session.draft) {
     part.draft.emplace();
     for (const Setting& setting : *session.draft) part.draft->push_back(tracectl::part_of(setting));

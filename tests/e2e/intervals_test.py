@@ -76,7 +76,7 @@ class Intervals(support.DaemonTest):
         self.assertEqual({json.loads(table)['rows'][0]['count'] for table in tables}, {1500})
 
     def test_tables_for_people_say_when_and_the_last_one_does_not(self):
-        for verb in (['count'], ['time'], ['hist', '--of', 'arg0']):
+        for verb in (['count'], ['time'], ['hist', '--of', 'arg0'], ['stacks']):
             with self.subTest(verb=verb):
                 tracing = self.start(*verb, 'u::hot_push', '--interval', '20ms')
                 self.call(10)

@@ -91,6 +91,7 @@ class Documents(unittest.TestCase):
         self.check('list', 'u:' + support.target('forker') + ':work')
         for verb in 'count', 'time', 'trace', 'graph':
             self.check(verb, 'work', *COMMAND)
+        self.check('stacks', 'work', *COMMAND)
         self.check('stacks', 'work', '--deepest', *COMMAND)
         self.check('hist', 'work', '--of', 'arg0', *COMMAND)
         self.check('latency', '--from', 'work', '--to', 'work', *COMMAND)

@@ -100,6 +100,14 @@ class Stacks(support.DaemonTest):
         self.assertEqual(list(stack[stack.index('main'):]), CHAIN)
         self.assertEqual(count, CALLS)
 
+    def test_without_deepest_all_are_counted(self):
+        said = self.counted(target('stacks'), 'stacks', 'uprobe::leaf', 'uprobe::middle')
+        self.assertEqual(folded(self.counted(target('stacks'), 'stacks', 'uprobe::leaf', '--folded')),
+                         folded(self.counted(target('stacks'), 'count', 'uprobe::leaf', '--folded')))
+        self.assertEqual(said, self.counted(target('stacks'), 'count', 'uprobe::leaf', 'uprobe::middle', '--by', 'stack'))
+        for name in CHAIN:
+            self.assertIn(name, said)
+
     def test_folded_events_are_the_calls(self):
         for name in ('stacks', 'stacks_no_fp'):
             found = folded(self.counted(target(name), 'trace', 'uprobe::leaf', '--folded'))
@@ -249,10 +257,11 @@ class DeepestStacks(support.DaemonTest):
             self.assertEqual([list(frame) for frame in frames[:len(thread['frames'])]],
                              thread['frames'])
 
-    def test_without_deepest_it_says_what_counts_stacks(self):
-        done = self.daemon.run('stacks', 'uprobe::hit', '-p', '1')
-        self.assertEqual(done.returncode, 2)
-        self.assertIn('add --deepest', done.stderr)
+    def test_the_deepest_are_known_at_the_end_only(self):
+        for option in ('--interval', '1s'), ('--folded',):
+            done = self.daemon.run('stacks', 'uprobe::hit', '-p', '1', '--deepest', *option)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f'leave {option[0]} away', done.stderr)
 
 
 @support.needs_root

@@ -31,10 +31,10 @@ class Watching(unittest.TestCase):
         self.addCleanup(program.end)
         return program
 
-    def make(self, program, function, *options, saved=True):
+    def make(self, program, function, *options, saved=True, action='event'):
         self.service.json('session', 'new', 's', *(['--saved'] if saved else []), *options)
         self.service.json('stage', 's', 'set', f'uprobe::{function}', '-p', str(program.pid), '--do',
-                          'event')
+                          action)
         self.service.json('commit', 's')
 
     def watch(self, *options):
@@ -98,6 +98,22 @@ class Watching(unittest.TestCase):
         program.send('stop')
         calls = program.result()['busy_cool']
         self.assertEqual(self.check_ends_with(watching, out, calls, items), 0)
+
+    def test_rows_of_a_session_without_events_go_on_after_a_restart(self):
+        program = self.program('hot')
+        self.make(program, 'hot_push', action='count')
+        watching, out = self.watch()
+        counts = []
+
+        def has(count):
+            return counts.extend(table['rows'][0]['count'] for table in out.take()) or count in counts
+        calls = self.call(program, 500)
+        support.wait_until(lambda: has(calls), 'the rows')
+        self.service.restart()
+        self.hears_of_a_restart(watching)
+        calls += self.call(program, 500)
+        support.wait_until(lambda: has(calls), 'the rows after the restart')
+        self.assertEqual((self.end(watching), counts), ((130, ''), sorted(counts)))
 
     def test_what_a_daemon_has_sent_is_taken_where_its_end_is_noticed_first(self):
         program = self.program('hot')

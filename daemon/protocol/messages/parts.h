@@ -301,6 +301,7 @@ struct SessionPart {
   bool paused = false;                // its sites are armed, but nothing is counted
   std::vector<std::string> triggered_by = {};     // sessions that start or silence its output
   std::vector<SettingPart> settings;              // in force
+  std::optional<bool> streams = {};  // whether one of these streams events; absent from older daemons
   std::optional<std::vector<SettingPart>> draft;  // staged, not committed
   uint64_t epoch = 0;                             // of its last commit; 0: none
   uint64_t probes = 0, sites = 0;                 // armed
@@ -325,6 +326,7 @@ struct SessionPart {
     f("paused", s.paused);
     f("triggered_by", s.triggered_by);
     f("settings", s.settings);
+    f("streams", s.streams);
     f("draft", s.draft);
     f("epoch", s.epoch);
     f("probes", s.probes);
