@@ -23,10 +23,12 @@ TerminalSize terminal_size() {
   return {.lines = size.ws_row, .columns = size.ws_col};
 }
 
+bool is_terminal() { return ::isatty(STDOUT_FILENO); }
+
 bool is_coloured() {
   const char* none = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
-  if ((none && *none) || !::isatty(STDOUT_FILENO)) return false;
+  if ((none && *none) || !is_terminal()) return false;
   return terminal && std::string_view(terminal) != "dumb";
 }
 

@@ -20,6 +20,7 @@ struct TerminalSize {
   size_t lines = 0, columns = 0;
 };
 TerminalSize terminal_size();
+bool is_terminal();  // standard output
 // Standard output shows colours: on a terminal, unless $NO_COLOR or TERM=dumb forbid it.
 bool is_coloured();
 

@@ -11,6 +11,8 @@
 #include "client/page/page_data.h"
 #include "client/recording/trace_file.h"
 #include "client/render/text.h"
+#include "daemon/protocol/codec.h"
+#include "daemon/protocol/written_file.h"
 #include "page/page.h"
 
 namespace tracectl {
@@ -193,7 +195,12 @@ int write_report_page(const CommonOptions& common, const std::string& trace_file
   if (!written) return fail(written.error());
   report_damage(trace_file, *reader);
   report_left_out(page, data);
-  if (!common.quiet)
+  protocol::WrittenFilePart part{
+      .file = page, .format = "html", .events = data.events, .lost = data.lost};
+  if (!reader->is_end_known()) part.unknown_end = true;
+  if (common.json)
+    print(protocol::text_of(protocol::to_json(part)) + "\n");
+  else if (!common.quiet)
     print_error(fmt::format("{}: {}, {}, {:.1f} MiB\n", page, plural(data.events, "event"),
                             lost_sum_text(data.lost, reader->is_end_known()),
                             static_cast<double>(bytes) / (1 << 20)));

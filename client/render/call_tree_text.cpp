@@ -48,7 +48,7 @@ template <class Row> std::string cut(std::vector<Row>& all, size_t rows) {
   if (all.size() <= rows) return "";
   const size_t more = all.size() - rows;
   all.erase(all.end() - static_cast<std::ptrdiff_t>(more), all.end());
-  return plural(more, "more row") + "\n";
+  return more_rows_text(more, rows);
 }
 
 bool any_is_mostly_probes(const std::vector<CallTree::Function>& functions) {

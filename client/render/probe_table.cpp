@@ -66,9 +66,9 @@ std::vector<const ProbePart*> without_twins(const std::vector<ProbePart>& probes
   return without;
 }
 
-std::string rest_text(size_t twins, size_t unshown) {
+std::string rest_text(size_t twins, size_t unshown, size_t shown) {
   std::string text;
-  if (unshown) text += plural(unshown, "more row") + "\n";
+  if (unshown) text += more_rows_text(unshown, shown);
   if (twins) text += plural(twins, "further symbol") + " of the same functions not shown\n";
   return text;
 }
@@ -102,7 +102,7 @@ std::string probes_text(const ProbeListReply& reply, size_t rows) {
   for (const ProbePart* probe : std::span(probes).first(shown))
     table.add({names.of(probe->probe), probe->cost, std::to_string(probe->sites.size()),
                has_semaphore(*probe) ? "yes" : "no", args_text(probe->args)});
-  return table.text() + rest_text(reply.probes.size() - probes.size(), probes.size() - shown) +
+  return table.text() + rest_text(reply.probes.size() - probes.size(), probes.size() - shown, shown) +
          plural(reply.total_probes, "probe") + ", " + plural(reply.total_sites, "site") +
          single_steps_text(reply) + "\n";
 }

@@ -290,7 +290,7 @@ std::string first_rows_text(const ReadReply& reply, size_t most) {
     if (kind.time && rows.size() <= kMostTimesDrawn) text += '\n';
     if (kind.time ? rows.size() <= kMostTimesDrawn : kind.histogram)
       text += histograms_text(rows, names, stacks);
-    if (rows.size() < all.size()) text += plural(all.size() - rows.size(), "more row") + "\n";
+    if (rows.size() < all.size()) text += more_rows_text(all.size() - rows.size(), most);
   }
   if (!stacks.text().empty()) text += stacks.text() + '\n';
   if (reply.latencies) text += (text.empty() ? "" : "\n") + latencies_text(*reply.latencies) + '\n';

@@ -65,6 +65,10 @@ std::string plural(uint64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string more_rows_text(size_t more, size_t shown) {
+  return plural(more, "more row") + (shown == kRowsForPrograms ? "; -n all prints them" : "") + "\n";
+}
+
 std::string figures_text(const PhasesPart& phases, const std::vector<SkewPart>& skew) {
   std::string text =
       fmt::format("microseconds: stage {}, arm {}, switch {}, wait {}, disarm {}\n", phases.stage,

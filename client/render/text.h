@@ -16,6 +16,11 @@ namespace tracectl {
 // "1 probe", "2 probes"
 std::string plural(uint64_t count, const char* noun);
 
+// Of each table where nobody has said how many and standard output is not a terminal.
+inline constexpr size_t kRowsForPrograms = 1000;
+// "3 more rows", of a table of which only the first `shown` are printed, on a line of its own.
+std::string more_rows_text(size_t more, size_t shown);
+
 // How long a switch took, and how long after the store each CPU saw it.
 std::string figures_text(const protocol::PhasesPart& phases,
                          const std::vector<protocol::SkewPart>& skew);

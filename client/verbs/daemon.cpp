@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "client/connection/ask.h"
+#include "client/output/output.h"
 #include "client/render/metrics.h"
 #include "client/render/text.h"
 #include "client/verbs/all.h"
 #include "client/verbs/json_documents.h"
+#include "daemon/protocol/codec.h"
 #include "daemon/protocol/schema.h"
 
 namespace tracectl {
@@ -35,12 +37,15 @@ class ShowStats final : public Verb {
 class ShowMetrics final : public Verb {
  public:
   int run(const CommonOptions& common) override {
-    return with_backend(common, Backend::Needs::daemon, [](Backend& backend) -> int {
+    return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
       auto status = backend.call(DaemonStatus{});
       if (!status) return fail(status.error());
       auto stats = backend.call(DaemonStats{});
       if (!stats) return fail(stats.error());
-      print(metrics_text(*status, *stats));
+      if (common.json)
+        print(text_of(to_json(*status)) + "\n" + text_of(to_json(*stats)) + "\n");
+      else
+        print(metrics_text(*status, *stats));
       return kDone;
     });
   }

@@ -9,7 +9,8 @@
 #include "client/render/table.h"
 #include "client/render/text.h"
 #include "client/verbs/all.h"
-#include "daemon/protocol/json_text.h"
+#include "daemon/protocol/codec.h"
+#include "daemon/protocol/written_file.h"
 
 namespace tracectl {
 namespace {
@@ -20,20 +21,11 @@ struct ExportChoice {
   std::string output;
 };
 
-struct Exported {
-  uint64_t events = 0;
-  uint64_t lost = 0;
-  bool is_end_known = true;
-};
-
 int list_formats(const CommonOptions& common) {
   if (common.json) {
-    std::string names;
-    for (const ExportFormat& format : export_formats()) {
-      names += names.empty() ? "" : ",";
-      protocol::append_string(names, format.name);
-    }
-    print("{\"formats\":[" + names + "]}\n");
+    protocol::ExportFormatsPart part;
+    for (const ExportFormat& format : export_formats()) part.formats.emplace_back(format.name);
+    print(protocol::text_of(protocol::to_json(part)) + "\n");
     return kDone;
   }
   Table table({{"FORMAT"}, {"WHAT READS IT"}});
@@ -49,7 +41,7 @@ std::string names_of_formats() {
   return names;
 }
 
-Result<const ExportFormat*> chosen_format(const ExportChoice& choice) {
+Result<const ExportFormat*> chosen_format(const CommonOptions& common, const ExportChoice& choice) {
   const ExportFormat* format = find_export_format(choice.format);
   if (!format)
     return Error{Code::invalid,
@@ -62,6 +54,9 @@ Result<const ExportFormat*> chosen_format(const ExportChoice& choice) {
     return Error{Code::invalid,
                  std::string(format->name) +
                      " is a directory and cannot be written to standard output: name one with -o"};
+  if (common.json && choice.output == "-")
+    return Error{Code::invalid,
+                 "with --json standard output says what was written: name a file with -o"};
   return format;
 }
 
@@ -73,7 +68,7 @@ Recorded recorded_by(const recording::Reader& reader) {
           .most_arguments = reader.most_arguments()};
 }
 
-Status add(Export& to, const StreamItem& item, Exported& sums) {
+Status add(Export& to, const StreamItem& item, protocol::WrittenFilePart& sums) {
   if (const auto* lost = std::get_if<Lost>(&item)) {
     sums.lost += lost->count;
     return to.add(*lost);
@@ -82,14 +77,15 @@ Status add(Export& to, const StreamItem& item, Exported& sums) {
   return to.add(std::get<Event>(item));
 }
 
-Result<Exported> exported(const CommonOptions& common, const ExportChoice& choice,
-                          const ExportFormat& format) {
+Result<protocol::WrittenFilePart> exported(const CommonOptions& common, const ExportChoice& choice,
+                                           const ExportFormat& format) {
   auto reader = open_trace_file(choice.file);
   if (!reader) return reader.error();
   if (auto other = check_other_file(choice.file, choice.output); !other) return other.error();
   auto to = format.open(choice.output, recorded_by(*reader));
   if (!to) return to.error();
-  Exported sums{.is_end_known = reader->is_end_known()};
+  protocol::WrittenFilePart sums{.file = choice.output, .format = std::string(format.name)};
+  if (!reader->is_end_known()) sums.unknown_end = true;
   Status added = ok();
   auto read = read_events(common, choice.file, *reader, {}, [&](const StreamItem& item) {
     added = add(**to, item, sums);
@@ -118,13 +114,15 @@ class ExportRecording final : public Verb {
   }
   int run(const CommonOptions& common) override {
     if (choice_.format.empty()) return list_formats(common);
-    auto format = chosen_format(choice_);
+    auto format = chosen_format(common, choice_);
     if (!format) return fail(format.error()), kUsage;
     auto sums = exported(common, choice_, **format);
     if (!sums) return fail(sums.error());
-    if (!common.quiet)
+    if (common.json)
+      print(protocol::text_of(protocol::to_json(*sums)) + "\n");
+    else if (!common.quiet)
       print_error(fmt::format("{}: {}, {}\n", choice_.output, plural(sums->events, "event"),
-                              lost_sum_text(sums->lost, sums->is_end_known)));
+                              lost_sum_text(sums->lost, !sums->unknown_end.value_or(false))));
     return kDone;
   }
 

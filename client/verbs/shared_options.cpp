@@ -6,6 +6,8 @@
 #include "client/options/size.h"
 #include "client/options/trace_file_name.h"
 #include "client/options/whole_object.h"
+#include "client/output/output.h"
+#include "client/render/text.h"
 #include "daemon/protocol/messages/recordings.h"
 
 namespace tracectl {
@@ -154,8 +156,16 @@ void add_budget(Grammar& grammar, std::optional<double>& budget) {
 }
 
 Option add_rows(Grammar& grammar, size_t& rows) {
+  rows = is_terminal() ? SIZE_MAX : kRowsForPrograms;
   return grammar
-      .option("-n,--rows", rows, "how many rows of a table are printed, first those with most")
+      .option("-n,--rows", rows,
+              fmt::format("how many rows of a table are printed, first those with most, or all; "
+                          "{} if left out and standard output is no terminal",
+                          kRowsForPrograms))
+      .value_name("N")
+      .rewritten([](const std::string& text) {
+        return text == "all" ? std::to_string(SIZE_MAX) : text;
+      })
       .not_negative();
 }
 

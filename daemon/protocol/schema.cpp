@@ -15,6 +15,7 @@
 #include "daemon/protocol/messages/recipes.h"
 #include "daemon/protocol/methods.h"
 #include "daemon/protocol/session_file.h"
+#include "daemon/protocol/written_file.h"
 #include "daemon/protocol/top.h"
 
 namespace tracectl::protocol {
@@ -119,6 +120,9 @@ Json schema() {
   defs["session_file"] = schema_of(Side::request, type_of<SessionFile>());
   defs["top"] = schema_of(Side::reply, type_of<TopTablePart>());
   defs["call_sums"] = schema_of(Side::reply, type_of<CallSumsPart>());
+  defs["timeline"] = schema_of(Side::reply, type_of<TimelinePart>());
+  defs["written_file"] = schema_of(Side::reply, type_of<WrittenFilePart>());
+  defs["export_formats"] = schema_of(Side::reply, type_of<ExportFormatsPart>());
   defs["call_changes"] = schema_of(Side::reply, type_of<CallChangesPart>());
   return any_of(defs);
 }

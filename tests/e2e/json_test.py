@@ -32,7 +32,7 @@ class Schemas(unittest.TestCase):
             if done.returncode:
                 self.assertIn(f'{verb} prints no JSON', done.stderr)
                 without.add(verb)
-        self.assertEqual(without, {'export', 'metrics', 'schema'})
+        self.assertEqual(without, {'schema'})
 
     def test_of_an_unknown_verb_there_is_none(self):
         done = support.run('schema', 'cuont')
@@ -87,6 +87,17 @@ class Documents(unittest.TestCase):
             self.check('session', verb, *(['s'] if verb != 'list' else []), verb=['session', verb])
         self.check('recorder', 'u::f0000', *chosen)
 
+    def check_export(self):
+        self.check('export', self.file, '--to', 'jsonl', '-o', self.file + '.jsonl')
+        exported = json.loads(self.daemon.run('--json', 'export', self.file, '--to', 'csv', '-o', self.file + '.csv').stdout)
+        with open(self.file + '.csv', encoding='utf-8') as lines:
+            events = len(lines.readlines()) - 1
+        self.assertGreater(events, 0)
+        self.assertEqual(exported, {'file': self.file + '.csv', 'format': 'csv', 'events': events, 'lost': 0})
+        refused = self.daemon.run('--json', 'export', self.file, '--to', 'csv', '-o', '-')
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn('name a file with -o', refused.stderr)
+
     def test_are_as_the_schema_of_their_verb_says(self):
         self.check('list', 'u:' + support.target('forker') + ':work')
         for verb in 'count', 'time', 'trace', 'graph':
@@ -102,12 +113,16 @@ class Documents(unittest.TestCase):
         self.check('report', self.file + '.graph')
         self.check('report', self.file + '.graph', '--against', self.file + '.graph')
         self.check('report', self.file, '--do', 'count by tid')
+        self.check('report', self.file, '--timeline')
+        self.check('report', self.file, '--html', self.file + '.html')
+        self.check('export', '--to')
+        self.check_export()
         self.check('recipe', 'list', verb=['recipe', 'list'])
         self.check('recipe', 'show', 'lock-waits', verb=['recipe', 'show'])
         self.check_session()
-        for verb in 'status', 'stats', 'doctor':
+        for verb in 'status', 'stats', 'doctor', 'metrics':
             self.check(verb)
-        others = {'export', 'metrics', 'schema', 'recipe run'}
+        others = {'schema', 'recipe run'}
         self.assertEqual({' '.join(words_of(verb)) for verb in docs_test.verbs()} - self.seen, others)
 
 
