@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -161,20 +162,23 @@ bool measure_trampolines(tc_hit_costs& costs, Links& links, Emulator* emulator) 
 }  // namespace
 
 tc_hit_costs hit_costs(Emulator* emulator) {
+  using Clock = std::chrono::steady_clock;
   struct Measured {
     tc_hit_costs costs{};
-    bool is_done = false;
+    std::optional<Clock::time_point> at;
   };
   static std::mutex mutex;
   static std::array<Measured, 2> all;  // without an emulator, and with it
   const std::lock_guard lock(mutex);
-  auto& [costs, is_done] = all[emulator != nullptr];
-  if (is_done) return costs;
+  Measured& last = all[emulator != nullptr];
+  if (last.at && Clock::now() - *last.at < kCalibrationHolds) return last.costs;
+  tc_hit_costs costs{};
   Links links;
-  is_done = measure_exits(costs, links, emulator) &&
-            (!has_uprobe_session() || measure_trampolines(costs, links, emulator));
+  const bool is_done = measure_exits(costs, links, emulator) &&
+                       (!has_uprobe_session() || measure_trampolines(costs, links, emulator));
   disarm_in_background(std::move(links));
-  return costs;
+  if (is_done) last = {costs, Clock::now()};
+  return last.costs;
 }
 
 }  // namespace tracectl

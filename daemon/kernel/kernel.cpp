@@ -88,6 +88,10 @@ Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, KernelChunks chunks
 
 Kernel::~Kernel() = default;
 
+tc_hit_costs Kernel::hit_costs() {
+  return skeleton_->bss->hit_costs = hit_costs_(emulator_.get());
+}
+
 Status Kernel::save_in(DescriptorStore& store) {
   auto saved = is_restored() ? ok() : save_tables(*skeleton_, store);
   if (saved) saved = counters_.save_in(store);

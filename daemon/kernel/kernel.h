@@ -79,8 +79,8 @@ class Kernel {
   Emulates emulates() const { return emulator_ ? emulator_->emulates() : Emulates::nothing; }
   // Why nothing is emulated, if it should be.
   const Status& emulation() const { return emulation_; }
-  // What the kernel takes for a hit; the first call measures it.
-  tc_hit_costs hit_costs() const { return hit_costs_(emulator_.get()); }
+  // What the kernel takes for a hit. Programs that follow calls subtract it from now on.
+  tc_hit_costs hit_costs();
   bool keeps_breakpoints() { return switching_.keeps_breakpoints(); }
   // The thread for what takes the kernel long.
   LongWork& long_work() { return long_work_; }

@@ -40,17 +40,20 @@ class TimesOfTheProgram : public KernelTest {
   // The program takes `scale` times as long as it says at its top.
   void run(const std::vector<Timed>& all, const tc_hit_costs& costs, unsigned scale) {
     begin(costs);
+    run(all, "s", scale);
+  }
+  void run(const std::vector<Timed>& all, const std::string& session, unsigned scale) {
     Program program{"burns", {std::to_string(kRounds), std::to_string(scale)}};
-    create("s");
+    create(session);
     for (const Timed& one : all) {
       Setting set = setting("u::" + std::string(one.functions), process(program.pid()), "time");
       set.returns = one.returns;
       if (*one.when) set.spec.when = must(parse_condition(one.when));
-      must(engine->drafts().set("s", {std::move(set)}));
+      must(engine->drafts().set(session, {std::move(set)}));
     }
-    must(engine->commits().commit("s", {}));
+    must(engine->commits().commit(session, {}));
     said_ = parsed(program.run());
-    for (const auto& [key, row] : read("s").rows) rows_[function_of(key.probe)] = row;
+    for (const auto& [key, row] : read(session).rows) rows_[function_of(key.probe)] = row;
   }
 
   const Row& of(const std::string& function) const { return rows_.at("burns_" + function); }
@@ -68,11 +71,14 @@ class TimesOfTheProgram : public KernelTest {
 
   void expect_exact(tc_way way, uint32_t given_for_an_end);
 
+  tc_hit_costs costs_{};  // that the engine finds
+
  private:
   void begin(const tc_hit_costs& costs) {
+    costs_ = costs;
     engine.reset();
     engine = must(Engine::start(
-        must(Kernel::open({.hit_costs = [costs](Emulator*) { return costs; }})), EngineOptions{}));
+        must(Kernel::open({.hit_costs = [this](Emulator*) { return costs_; }})), EngineOptions{}));
   }
 
   nlohmann::json said_;
@@ -136,6 +142,17 @@ TEST_F(TimesOfTheProgram, AreNeverLessThanThoseOfTheCallsWithin) {
   EXPECT_GE(of("inner").sum, burned("inner"));
   EXPECT_GE(of("middle").sum, of("inner").sum);
   EXPECT_GE(of("outer").sum, of("middle").sum);
+}
+
+// The programs that follow calls stay loaded from one commit to the next.
+TEST_F(TimesOfTheProgram, AreWithoutWhatProbesTakeAtTheLastCommit) {
+  run({{"burns_inner", Returns::trampoline}}, kGiven, 1);
+  EXPECT_EQ(of("inner").probes,
+            kCallsOfInner * kGiven.between[TC_BY_TRAMPOLINE][TC_COST_NORMAL]);
+  constexpr uint32_t kLater = 1'009;
+  costs_ = all_costs(kLater);
+  run({{"burns_inner", Returns::trampoline}}, "later", 1);
+  EXPECT_EQ(of("inner").probes, kCallsOfInner * kLater);
 }
 
 using Calibration = KernelTest;
