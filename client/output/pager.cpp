@@ -3,13 +3,13 @@
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "client/output/lent.h"
 #include "client/output/output.h"
 
 namespace tracectl {
@@ -20,11 +20,6 @@ constexpr int kNoSuchCommand = 127;  // of the shell
 
 bool fits(const std::string& text, size_t lines) {
   return static_cast<size_t>(std::ranges::count(text, '\n')) < lines;
-}
-
-// Who may run only tracectl as another user must not get a shell of that user.
-bool is_lent() {
-  return std::getenv("SUDO_UID") || std::getenv("PKEXEC_UID") || ::geteuid() != ::getuid();
 }
 
 std::string chosen_pager() {

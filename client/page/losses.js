@@ -38,7 +38,8 @@ function showLosses(trace, timeline) {
       : `No event was lost while this was recorded.${whole}`);
   byId('damage').replaceChildren(...damage.map(text => make('li', text)));
   byId('losses-frame').hidden = !losses.length;
-  fillTable(byId('loss-table'), [['Since'], ['Cause'], ['CPU', true], ['Events', true]],
-    losses.map(loss => [timeCell(loss, timeline), loss.cause,
-      loss.cpu === null ? '–' : String(loss.cpu), countText(loss.count)]));
+  new SortedTable(byId('loss-table'), [['Since'], ['Cause'], ['CPU', true], ['Events', true]],
+    losses.map(loss => [cellOf(timeCell(loss, timeline), loss.time), cellOf(loss.cause),
+      loss.cpu === null ? cellOf('–', -1) : cellOf(String(loss.cpu), loss.cpu),
+      countCell(loss.count)]));
 }

@@ -10,25 +10,62 @@ function factOf([name, value, className]) {
   return fact;
 }
 
-// `columns`: [title, whether it is a number]. `lines`: cells, each a text or an element.
-function fillTable(table, columns, lines) {
-  const head = make('tr');
-  for (const [title, isNumber] of columns) {
-    const cell = make('th', title, isNumber ? 'number' : '');
-    cell.scope = 'col';
-    head.append(cell);
+// A cell of a table: what is shown, a text or an element, and by which value lines are sorted.
+const cellOf = (shown, value = shown) => ({shown, value});
+const countCell = count => cellOf(countText(count), count);
+const NO_TIME = cellOf('–', -1);
+
+// A table whose lines are sorted by the column whose title is clicked, and the other way round by the next click.
+class SortedTable {
+  // `columns`: [title, whether it is a number]. `lines`: their cells.
+  constructor(table, columns, lines) {
+    Object.assign(this, {table, columns, lines: [...lines], rows: new Map()});
+    const head = make('tr');
+    this.titles = columns.map((column, i) => this.titleOf(column, i));
+    head.append(...this.titles);
+    table.tHead.replaceChildren(head);
+    this.show();
   }
-  table.tHead.replaceChildren(head);
-  const rows = lines.slice(0, MOST_LINES).map(cells => lineOf(columns, cells));
-  if (lines.length > MOST_LINES) rows.push(moreLine(columns, lines.length - MOST_LINES));
-  table.tBodies[0].replaceChildren(...rows);
+
+  titleOf([title, isNumber], i) {
+    const cell = make('th', undefined, isNumber ? 'number' : '');
+    cell.scope = 'col';
+    const button = make('button', title, 'sorter');
+    button.type = 'button';
+    button.addEventListener('click', () => this.sortBy(i));
+    cell.append(button);
+    return cell;
+  }
+
+  // At first texts from A on, and numbers from the greatest on.
+  sortBy(column) {
+    this.isDown = this.column === column ? !this.isDown : this.columns[column][1];
+    this.column = column;
+    const compare = (a, b) => (typeof a === 'number' ? a - b : String(a).localeCompare(String(b)));
+    this.lines.sort((a, b) => (this.isDown ? -1 : 1) * compare(a[column].value, b[column].value));
+    this.titles.forEach((title, i) => title.removeAttribute('aria-sort'));
+    this.titles[column].setAttribute('aria-sort', this.isDown ? 'descending' : 'ascending');
+    this.show();
+  }
+
+  show() {
+    const shown = this.lines.slice(0, MOST_LINES).map(cells => this.rowOf(cells));
+    const more = this.lines.length - shown.length;
+    if (more) shown.push(moreLine(this.columns, more));
+    this.table.tBodies[0].replaceChildren(...shown);
+  }
+
+  rowOf(cells) {
+    if (!this.rows.has(cells)) this.rows.set(cells, lineOf(this.columns, cells));
+    return this.rows.get(cells);
+  }
 }
 
 function lineOf(columns, cells) {
   const row = make('tr');
-  cells.forEach((content, i) => {
-    const cell = make('td', undefined, columns[i][1] ? 'number' : content.nodeType ? 'name' : '');
-    cell.append(content);
+  cells.forEach(({shown}, i) => {
+    const cell = make('td', undefined, columns[i][1] ? 'number' : shown.nodeType ? 'name' : '');
+    cell.append(shown);
     row.append(cell);
   });
   return row;
@@ -62,8 +99,8 @@ function showOverview(trace, choose) {
   showNotices(facts);
   showProbes(trace, choose);
   showThreads(trace);
-  fillTable(byId('cpus'), [['CPU'], ['Events', true]],
-    trace.cpus.map(one => [String(one.cpu), countText(one.events)]));
+  new SortedTable(byId('cpus'), [['CPU'], ['Events', true]],
+    trace.cpus.map(one => [cellOf(String(one.cpu), one.cpu), countCell(one.events)]));
 }
 
 function showNotices(facts) {
@@ -100,18 +137,23 @@ function showProbes(trace, choose) {
   const columns = [['Probe'], ['Events', true], ['Hits', true], ['Returns', true],
     ['Unwound', true], ['Total', true], ['Average', true], ['Greatest', true]];
   const probes = [...trace.probes].sort((a, b) => b.events - a.events);
-  fillTable(byId('probes'), columns, probes.map(probe => {
+  const table = new SortedTable(byId('probes'), columns, probes.map(probe => {
     const {count, total, greatest} = sums[probe.index];
-    const times = count ? [total, total / count, greatest].map(durationText) : ['–', '–', '–'];
-    return [probeCell(probe, choose), countText(probe.events), countText(probe.hits),
-      countText(probe.returned + probe.latency), countText(probe.unwound), ...times];
+    const times = count
+      ? [total, total / count, greatest].map(time => cellOf(durationText(time), time))
+      : [NO_TIME, NO_TIME, NO_TIME];
+    return [cellOf(probeCell(probe, choose), probe.name), countCell(probe.events),
+      countCell(probe.hits), countCell(probe.returned + probe.latency), countCell(probe.unwound),
+      ...times];
   }));
+  if (sums.some(sum => sum.count)) table.sortBy(columns.findIndex(([title]) => title === 'Total'));
 }
 
 function showThreads(trace) {
   const counts = new Float64Array(trace.threads.length);
   for (let i = 0; i < trace.count; ++i) ++counts[trace.items.thread[i]];
-  fillTable(byId('threads'), [['Name'], ['Thread', true], ['Process', true], ['Calls and hits', true]],
-    trace.threads.map((thread, i) =>
-      [thread.comm, String(thread.tid), String(thread.pid), countText(counts[i])]));
+  new SortedTable(byId('threads'),
+    [['Name'], ['Thread', true], ['Process', true], ['Calls and hits', true]],
+    trace.threads.map((thread, i) => [cellOf(thread.comm), cellOf(String(thread.tid), thread.tid),
+      cellOf(String(thread.pid), thread.pid), countCell(counts[i])]));
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "client/output/browser.h"
 #include "client/output/output.h"
 #include "client/page/report_page.h"
 #include "client/recording/recording_sums.h"
@@ -70,24 +71,37 @@ class SumUpRecording final : public Verb {
     const Option html =
         grammar.option("--html", html_, "write a trace file as a page for a browser, to this file")
             .value_name("FILE");
+    Option open = grammar.flag(
+        "--open", open_,
+        "show the page in $BROWSER, or by xdg-open; it is FILE.html if --html is left out");
     std::vector<Option> kinds{against, action, timeline, html};
     for (const Option& form : add_forms(grammar, form_)) kinds.push_back(form);
     exclude_each_other(kinds);
     for (const Option& kind : kinds)
       if (kind != action) when.excludes(kind);
+    for (const Option& kind : kinds)
+      if (kind != html) open.excludes(kind);
+    open.excludes(when);
     add_rows(grammar, rows_);
   }
 
   Status complete(const CommonOptions& common) override { return check_form(common, form_); }
 
   int run(const CommonOptions& common) override {
-    if (html_) return write_report_page(common, file_, *html_);
+    if (html_ || open_) return report_page(common, html_.value_or(file_ + ".html"));
     if (timeline_) return report_timeline(common);
     if (!action_.empty() || !when_.empty()) return report_events(common);
     return report_sums(common);
   }
 
  private:
+  int report_page(const CommonOptions& common, const std::string& page) const {
+    const int written = write_report_page(common, file_, page);
+    if (written != kDone || !open_) return written;
+    auto shown = open_in_browser(page);
+    return shown ? kDone : fail(shown.error());
+  }
+
   int report_sums(const CommonOptions& common) const {
     RecordingSums sums;
     if (against_ || form_ != GraphForm::functions) {
@@ -157,6 +171,7 @@ class SumUpRecording final : public Verb {
   std::string when_;        // only events for which this holds
   bool timeline_ = false;
   std::optional<std::string> html_;  // the page to write instead
+  bool open_ = false;                // the page in a browser
 };
 
 }  // namespace

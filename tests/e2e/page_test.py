@@ -333,6 +333,30 @@ class Page(PageTest):
         self.assertGreater(named, 0)
         self.search('r12', named)
 
+    def test_tables_are_sorted_by_the_clicked_column(self):
+        self.record_calls()
+        self.write()
+        self.open()
+        report = json.loads(support.run('--json', 'report', self.file).stdout)['functions']
+        total = lambda one: one['total_ns']
+        names = lambda: [row[0] for row in self.rows('probes')]
+        by_total = [one['name'] for one in sorted(report, key=total, reverse=True)]
+        self.assertEqual(len({total(one) for one in report}), len(report))
+        self.assertEqual(names(), by_total)
+        titles = {button.text.rstrip(' ▲▼'): button
+                  for button in self.driver.find_elements(By.CSS_SELECTOR, '#probes th button')}
+        titles['Total'].click()
+        self.assertEqual(names(), by_total[::-1])
+        titles['Probe'].click()
+        self.assertEqual(names(), sorted(names()))
+        titles['Greatest'].click()
+        greatest = [one['name'] for one in sorted(report, key=lambda one: one['max_ns'], reverse=True)]
+        self.assertEqual(names(), greatest)
+        sorted_by = self.driver.execute_script(
+            "return [...document.querySelectorAll('#probes th[aria-sort]')].map(one => "
+            "[one.textContent, one.getAttribute('aria-sort')])")
+        self.assertEqual(sorted_by, [['Greatest', 'descending']])
+
     def test_choosing_a_probe_finds_it_everywhere(self):
         items = self.record_calls()
         self.write()
@@ -500,6 +524,28 @@ class File(PageTest):
         self.assertEqual(self.facts('#facts')['Events'], '0')
         self.assertEqual(self.driver.get_log('browser'), [])
 
+    def test_opens_in_the_browser_of_who_runs_it(self):
+        shutil.copy(CORPUS / 'v1-calls.tct', self.file)
+        browser, seen = (f'{os.path.dirname(self.file)}/{name}' for name in ('browser', 'seen'))
+        pathlib.Path(browser).write_text(f'#!/bin/sh\nprintf "%s|" "$@" > {seen}\n')
+        os.chmod(browser, 0o755)
+        open_with = lambda *words, **more: support.run('report', *words, '--open', env={
+            'PATH': os.environ['PATH'], 'BROWSER': f"'{browser}' --new", **more})
+        for words, page in (([self.file], self.file + '.html'), ([self.file, '--html', self.page], self.page)):
+            done = open_with(*words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(pathlib.Path(seen).read_text(), f'--new|{page}|')
+            self.assertIn('<html', pathlib.Path(page).read_text())
+        os.unlink(seen)
+        for more, expected in (({'SUDO_UID': '1000'}, 'starts no browser as another user'),
+                               ({'BROWSER': '/nowhere/b'}, 'there is no command "/nowhere/b"'),
+                               ({'BROWSER': 'false'}, '"false" failed')):
+            done = open_with(self.file, **more)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(expected, done.stderr)
+            self.assertIn(self.file + '.html', done.stderr)
+        self.assertFalse(os.path.exists(seen))
+
     def test_refuses_what_it_cannot_show(self):
         trace = str(CORPUS / 'v1-calls.tct')
         lines = str(CORPUS / 'v1-calls.jsonl')
@@ -510,6 +556,7 @@ class File(PageTest):
                 ([trace, '--html', trace], 1, 'is the trace file'),
                 ([trace, '--html', '/nowhere/page.html'], 1, 'No such file'),
                 ([trace, '--html', self.page, '--tree'], 2, 'excludes'),
+                ([trace, '--open', '--tree'], 2, 'excludes'),
                 ([trace, '--html', self.page, '--folded'], 2, 'excludes'),
                 ([trace, '--html', self.page, '--against', trace], 2, 'excludes')]:
             with self.subTest(words=words):
