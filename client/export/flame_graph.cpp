@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "client/export/flame_graph_script.h"
 #include "daemon/protocol/json_text.h"
 
 namespace tracectl {
@@ -16,13 +17,16 @@ constexpr double kMargin = 10;
 constexpr double kTop = 40;  // for the title
 constexpr double kRow = 17;
 constexpr double kLetter = 6.6;     // the width at 11 px, monospaced
-constexpr double kNarrowest = 0.2;  // narrower boxes are not drawn
+constexpr double kNarrowest = 0.05;  // narrower boxes are not drawn, however far one zooms
 
 constexpr std::string_view kStyle = R"(<style>
 svg { background: #fff; color: #222; }
 text { font: 11px ui-monospace, "DejaVu Sans Mono", monospace; fill: #1b1b1b; pointer-events: none; }
 .title { font-size: 16px; fill: currentColor; }
 .note { fill: currentColor; }
+#search { fill: currentColor; pointer-events: auto; cursor: pointer; text-decoration: underline; }
+#matched { fill: currentColor; }
+g { cursor: zoom-in; }
 rect { stroke: #fff; stroke-width: 0.5; }
 g:hover > rect { stroke: #000; stroke-width: 1; }
 @media (prefers-color-scheme: dark) {
@@ -132,10 +136,15 @@ std::string FlameGraph::svg(const std::string& title) const {
   const double height = kTop + kRow * static_cast<double>(levels + 1) + kMargin;
   std::string text = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
-      "width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n{2}"
-      "<text class=\"title\" x=\"{3:.0f}\" y=\"24\">{4}</text>\n",
-      kWidth, height, kStyle, kMargin, escaped(title));
+      "width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" data-left=\"{3:.0f}\" "
+      "data-width=\"{5:.0f}\" role=\"img\">\n{2}"
+      "<text class=\"title\" x=\"{3:.0f}\" y=\"24\">{4}</text>\n"
+      "<text id=\"matched\" x=\"{6:.0f}\" y=\"24\" text-anchor=\"end\"></text>\n"
+      "<text id=\"search\" x=\"{7:.0f}\" y=\"24\" text-anchor=\"end\">Search</text>\n",
+      kWidth, height, kStyle, kMargin, escaped(title), kWidth - 2 * kMargin, kWidth - kMargin - 60,
+      kWidth - kMargin);
   for (const Box& box : all) text += box_text(box, levels);
+  text += kFlameGraphScript;
   return text + "</svg>\n";
 }
 

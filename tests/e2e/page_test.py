@@ -482,6 +482,52 @@ class Page(PageTest):
         self.assertEqual(pathlib.Path(self.page).read_text(), 'what was there')
 
 
+class FlameGraph(PageTest):
+    """The picture that export writes, opened by itself."""
+
+    def setUp(self):
+        super().setUp()
+        self.picture = str(self.directory / 'out.svg')
+        done = support.run('export', str(CORPUS / 'v1-calls.tct'), '--to', 'flamegraph', '-o', self.picture)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ways = support.run('report', str(CORPUS / 'v1-calls.tct'), '--folded').stdout.splitlines()
+        self.ways = {tuple(way.split(';')): int(ns) for way, ns in (line.rsplit(' ', 1) for line in ways)}
+        browser.open_page(self.driver, self.picture)
+
+    def boxes(self):
+        """Of those that are shown: name, left end, width, y, and label."""
+        return self.driver.execute_script('return boxes.filter(box => box.group.style.display !== "none").map(box => ['
+                                          'box.name, ...["x", "width", "y"].map(name => Number(box.rect.getAttribute(name))),'
+                                          'box.group.querySelector("text")?.textContent ?? ""])')
+
+    def press(self, box):
+        self.driver.execute_script('boxes.find(box => box.name === arguments[0]).group.dispatchEvent('
+                                   'new MouseEvent("click", {bubbles: true}))', box)
+
+    def test_a_click_shows_a_box_as_wide_as_the_picture(self):
+        before = self.boxes()
+        whole = before[0][2]
+        self.assertEqual(before[0][0], 'all')
+        chosen = next(box for box in before if box[0] != 'all' and box[2] < whole / 2)
+        self.press(chosen[0])
+        after = self.boxes()
+        self.assertIn([chosen[0], before[0][1], whole], [box[:3] for box in after])
+        below = {way[i] for way in self.ways if chosen[0] in way for i in range(len(way))} | {'all'}
+        self.assertLessEqual({box[0] for box in after}, below)
+        self.assertLess(len(after), len(before))
+        self.assertIn(chosen[0], [box[4] for box in after])
+        self.press('all')
+        self.assertEqual([box[:4] for box in self.boxes()], [box[:4] for box in before])
+
+    def test_search_says_what_share_was_in_functions_with_the_text(self):
+        name = next(box[0] for box in self.boxes() if box[0] != 'all')
+        share = sum(ns for way, ns in self.ways.items() if any(name in part for part in way)) / sum(self.ways.values())
+        self.driver.execute_script('window.prompt = () => arguments[0]', name)
+        self.element('#search').click()
+        self.assertEqual(self.texts('#matched'), [f'{100 * share:.1f} % in "{name}"'])
+        self.assertEqual(self.driver.get_log('browser'), [])
+
+
 class File(PageTest):
     """Tests without an engine."""
 
