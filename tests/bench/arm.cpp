@@ -14,6 +14,7 @@
 #include "daemon/spec/parse.h"
 #include "tests/bench/command.h"
 #include "tests/bench/measure.h"
+#include "tests/bench/site.h"
 #include "tests/support/must.h"
 #include "tests/support/program.h"
 
@@ -25,6 +26,7 @@ using namespace on_kernel;
 constexpr int kRounds = 11;
 constexpr int kToolRounds = 5;
 constexpr int kSlowToolRounds = 3;
+constexpr int kBusyRounds = 7;
 constexpr double kRestSeconds = 10;
 // 110 MB, 35,000 functions; it is installed with the compiler of the BPF programs.
 constexpr const char* kLargeLibrary = "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1";
@@ -119,20 +121,31 @@ void busy() {
   auto engine = must(Engine::start(must(Kernel::open()), EngineOptions{}));
   must(engine->create_session("bench"));
   const Pattern all = must(parse_pattern("uprobe::f0*"));
+  const EmptyProgram empty;
+  const std::vector<uint64_t> offsets = offsets_of(counters.path(), "f0");
   counters.send("go");
-  Values arming, disarming;
-  for (int i = 0; i < kSlowToolRounds; ++i) {
+  Pairs arming, disarming;
+  for (int i = 0; i < kBusyRounds; ++i) {
     must(
         engine->drafts().set("bench", {{all, process(counters.pid()), must(parse_spec("count"))}}));
-    arming.push_back(
-        static_cast<double>(must(engine->commits().commit("bench", {})).figures.phases.arm) / 1e6);
+    const CommitSummary armed = must(engine->commits().commit("bench", {}));
+    if (armed.sites != offsets.size()) throw std::runtime_error("other sites are armed");
+    arming.ours.push_back(static_cast<double>(armed.figures.phases.arm) / 1e6);
     must(engine->drafts().remove("bench", {all}, std::nullopt));
-    disarming.push_back(
+    disarming.ours.push_back(
         static_cast<double>(must(engine->commits().commit("bench", {})).figures.phases.disarm) /
         1e6);
+    uint64_t start = now_ns();
+    Fd link = empty.arm(counters, offsets);
+    arming.other.push_back(ms_since(start));
+    start = now_ns();
+    link = Fd{};
+    disarming.other.push_back(ms_since(start));
   }
-  print_row("arm 1,000 that 4 threads hit, ms", spread(arming), "", "", "");
-  print_row("disarm 1,000 that 4 threads hit, ms", spread(disarming), "", "", "");
+  print_row("arm 1,000 that 4 threads hit, over an empty link, ms", arming,
+            reach(median(arming.ratios()), 1.2));
+  print_row("disarm 1,000 that 4 threads hit, over an empty link, ms", disarming,
+            reach(median(disarming.ratios()), 1.2));
 }
 
 // ---- listing ----

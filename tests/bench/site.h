@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "daemon/base/fd.h"
 #include "daemon/kernel/uprobe_multi.h"
@@ -41,6 +42,16 @@ inline uint64_t offset_of(const std::string& path, const Site& site) {
   throw std::runtime_error(std::string("no probe ") + site.probe);
 }
 
+// The offsets of the first instructions of the functions whose names begin so.
+inline std::vector<uint64_t> offsets_of(const std::string& path, const std::string& functions) {
+  Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const auto file = on_kernel::must(ElfFile::open(fd.get(), path));
+  std::vector<uint64_t> offsets;
+  for (const Function& one : file.functions())
+    if (one.name.starts_with(functions)) offsets.push_back(one.offset);
+  return offsets;
+}
+
 // The offset of a function's first instruction.
 inline uint64_t offset_of(const std::string& path, const std::string& function) {
   Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -59,9 +70,8 @@ inline Fd loaded_uprobe(const char* name, std::span<const bpf_insn> code, unsign
 }
 
 inline Fd arm_program(const Fd& program, unsigned attach_type, const on_kernel::Program& target,
-                      uint64_t offset) {
+                      std::span<const uint64_t> offsets) {
   Fd object{::open(target.path().c_str(), O_RDONLY | O_CLOEXEC)};
-  const std::array<uint64_t, 1> offsets{offset};
   auto armed = arm_uprobes({.program_fd = program.get(),
                             .attach_type = attach_type,
                             .object_fd = object.get(),
@@ -86,7 +96,10 @@ class EmptyProgram {
     return arm(target, offset_of(target.path(), site));
   }
   Fd arm(const on_kernel::Program& target, uint64_t offset) const {
-    return arm_program(program_, attach_type_, target, offset);
+    return arm(target, std::span(&offset, 1));
+  }
+  Fd arm(const on_kernel::Program& target, std::span<const uint64_t> offsets) const {
+    return arm_program(program_, attach_type_, target, offsets);
   }
 
  private:

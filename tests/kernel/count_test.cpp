@@ -191,23 +191,24 @@ TEST_F(SessionIsolation, DeletingASessionLeavesTheOthersCountsExact) {
 
 // Removing one of a link's sites replaces the link for those that stay.
 TEST_F(SpecSwitch, TakingSitesOffLosesAndDoublesNoHitOfTheOthers) {
-  Program program("counters", {"2", "0", "100"});
+  constexpr size_t kAll = 60, kStay = 40;
+  Program program("counters", {"2", "0", std::to_string(kAll)});
   create("s");
   std::vector<Setting> settings;
-  for (size_t n = 0; n < 100; ++n)
+  for (size_t n = 0; n < kAll; ++n)
     settings.push_back(setting("uprobe::" + counter_name(n), process(program.pid()), "count"));
   must(engine->drafts().set("s", settings));
   must(engine->commits().commit("s", {}));
   program.send("go");
   until([&] { return sum(read("s")) > 10'000; });
-  for (size_t n = 50; n < 100; ++n) {
+  for (size_t n = kStay; n < settings.size(); ++n) {
     must(engine->drafts().remove("s", {settings[n].pattern}, std::nullopt));
     must(engine->commits().commit("s", {}));
   }
   program.send("stop");
   const auto expected = own_counts(parsed(program.finish()));
   const auto counted = by_function(read("s"));
-  for (size_t n = 0; n < 50; ++n)
+  for (size_t n = 0; n < kStay; ++n)
     EXPECT_EQ(counted.at(counter_name(n)), expected.at(counter_name(n))) << n;
 }
 
