@@ -14,7 +14,7 @@
 namespace tracectl {
 namespace {
 
-constexpr int kNoSuchCommand = 127;  // of the shell
+constexpr int kShellFoundNone = 127;  // of the shell
 
 std::string chosen_browser() {
   const char* chosen = std::getenv("BROWSER");
@@ -44,7 +44,7 @@ Status open_in_browser(const std::string& file) {
   const std::string path = std::filesystem::absolute(file, none).string();
   const std::string browser = chosen_browser();
   const int status = run(browser, none ? file : path);
-  if (status == kNoSuchCommand)
+  if (status == kShellFoundNone)
     return Error{Code::not_found, "there is no command \"" + browser +
                                       "\": set $BROWSER, or open " + file + " yourself"};
   if (status != 0)
