@@ -30,15 +30,15 @@ function labelOf(box, width) {
 
 function place(box, x, width) {
   box.group.style.display = width < 0.1 ? "none" : "";
-  box.rect.setAttribute("x", x);
-  box.rect.setAttribute("width", width);
+  box.rect.setAttribute("x", x.toFixed(2));
+  box.rect.setAttribute("width", width.toFixed(2));
   let text = box.group.querySelector("text");
   if (!text) {
     text = document.createElementNS("http://www.w3.org/2000/svg", "text");
     text.setAttribute("y", box.y + 12);
     box.group.append(text);
   }
-  text.setAttribute("x", x + 3);
+  text.setAttribute("x", (x + 3).toFixed(2));
   text.textContent = labelOf(box, width);
 }
 

@@ -53,9 +53,10 @@ def says_unknown_end(item):
 
 class RecordTest(support.DaemonTest):
     def setUp(self):
-        super().setUp()
+        # Removed last: a program that is killed at the end may still be dumped there by the daemon.
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
+        super().setUp()
         self.directory = pathlib.Path(directory.name)
         self.file = str(self.directory / 'out.tct')
 

@@ -101,10 +101,10 @@ class Stacks(support.DaemonTest):
         self.assertEqual(count, CALLS)
 
     def test_without_deepest_all_are_counted(self):
-        said = self.counted(target('stacks'), 'stacks', 'uprobe::leaf', 'uprobe::middle')
+        said = self.counted(target('stacks'), 'stacks', 'uprobe::leaf', 'uprobe::outer')
         self.assertEqual(folded(self.counted(target('stacks'), 'stacks', 'uprobe::leaf', '--folded')),
                          folded(self.counted(target('stacks'), 'count', 'uprobe::leaf', '--folded')))
-        self.assertEqual(said, self.counted(target('stacks'), 'count', 'uprobe::leaf', 'uprobe::middle', '--by', 'stack'))
+        self.assertEqual(said, self.counted(target('stacks'), 'count', 'uprobe::leaf', 'uprobe::outer', '--by', 'stack'))
         for name in CHAIN:
             self.assertIn(name, said)
 
