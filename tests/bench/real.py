@@ -1,0 +1,327 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is left of the throughput of real servers while functions of theirs are counted, timed and graphed: Debian's redis
+under redis-benchmark, PostgreSQL under pgbench, and nginx under ab. The functions are those that the server calls once a
+request, so that N functions are N hits a request, or N calls. The same is done by bpftrace, and counting by perf.
+
+    real.py [ROUNDS [FILE.svg]]      3 of each, at least 2; the picture is drawn into that file
+"""
+
+import contextlib
+import html
+import json
+import os
+import pathlib
+import pwd
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / 'tests/e2e'), str(ROOT / 'tests/support')]
+
+import postgresql  # noqa: E402
+import support  # noqa: E402
+
+SECONDS = 2     # of load, for a value
+SIZES = 1, 10, 100
+LIMIT_S = 120
+ONCE = 0.9, 1.1  # calls a request
+TRACECTL = [support.TRACECTL, '--embedded']
+
+
+def output(*words, **options):
+    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=LIMIT_S, **options).stdout
+
+
+class Server:
+    """One that runs in `folder`, and whose program is at `path`."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.process = self.begin()
+        support.wait_until(self.answers, f'{self.name} to answer')
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(LIMIT_S)
+
+    def serve(self, *words):
+        return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd='/')
+
+
+class Redis(Server):
+    name, handler = 'redis', 'processCommand'
+    path = '/usr/bin/redis-check-rdb'  # the same program, which looks at its name
+    needs = path, '/usr/bin/redis-benchmark'
+
+    def begin(self):
+        self.socket = f'{self.folder}/socket'
+        os.symlink(self.path, f'{self.folder}/redis-server')
+        return self.serve(f'{self.folder}/redis-server', '--port', '0', '--unixsocket', self.socket, '--save', '',
+                          '--dir', self.folder)
+
+    def answers(self):
+        return os.path.exists(self.socket)
+
+    def throughput(self):
+        requests = max(500, int(self.of(2000) * SECONDS))
+        return self.of(requests)
+
+    def of(self, requests):
+        said = output('redis-benchmark', '-s', self.socket, '-t', 'get', '-n', str(requests), '-c', '20', '--csv')
+        return float(said.splitlines()[-1].split(',')[1].strip('"'))
+
+
+class PostgreSQL(Server):
+    name, handler, path = 'postgres', 'PortalRun', postgresql.POSTGRES
+    needs = path, postgresql.BIN + '/pgbench'
+
+    def begin(self):
+        user = pwd.getpwnam('postgres')
+        os.chown(self.folder, user.pw_uid, user.pw_gid)
+        self.run('initdb', '--no-sync', '-D', self.folder + '/data')
+        return self.serve(*postgresql.AS_POSTGRES, self.path, '-D', self.folder + '/data', '-k', self.folder, '-c',
+                          'listen_addresses=')
+
+    def run(self, program, *words):
+        return output(*postgresql.AS_POSTGRES, f'{postgresql.BIN}/{program}', *words, cwd='/')
+
+    def answers(self):
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self.run('pgbench', '-i', '-q', '-h', self.folder, 'postgres')
+            return True
+        return False
+
+    def throughput(self):
+        said = self.run('pgbench', '-S', '-n', '-T', str(SECONDS), '-c', '2', '-h', self.folder, 'postgres')
+        return float(re.search(r'^tps = ([\d.]+)', said, re.M)[1])
+
+
+class Nginx(Server):
+    name, handler = 'nginx', 'ngx_http_process_request'
+    needs = '/usr/bin/ab',
+
+    @classmethod
+    def unpack(cls, folder):
+        """Its package would start a service."""
+        output('apt-get', 'download', 'nginx', cwd=folder)
+        [package] = pathlib.Path(folder).glob('nginx_*.deb')
+        output('dpkg', '-x', str(package), folder)
+        cls.path = f'{folder}/usr/sbin/nginx'
+
+    def begin(self):
+        with socket.socket() as free:
+            free.bind(('127.0.0.1', 0))
+            self.port = free.getsockname()[1]
+        pathlib.Path(self.folder, 'index.html').write_text('<p>something small</p>\n', encoding='utf-8')
+        pathlib.Path(self.folder, 'conf').write_text(f'''
+            daemon off; master_process off; pid {self.folder}/pid; error_log {self.folder}/errors;
+            events {{ }}
+            http {{
+                access_log off;
+                {" ".join(f"{kind}_temp_path {self.folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))}
+                server {{ listen 127.0.0.1:{self.port}; root {self.folder}; keepalive_requests 1000000000; }}
+            }}''', encoding='utf-8')
+        return self.serve(self.path, '-c', f'{self.folder}/conf')
+
+    def answers(self):
+        with contextlib.suppress(OSError):
+            socket.create_connection(('127.0.0.1', self.port), 1).close()
+            return True
+        return False
+
+    def throughput(self):
+        said = output('ab', '-q', '-k', '-c', '10', '-t', str(SECONDS), '-n', '100000000', f'http://127.0.0.1:{self.port}/index.html')
+        return float(re.search(r'^Requests per second: +([\d.]+)', said, re.M)[1])
+
+
+# ---- tracers ----
+
+@contextlib.contextmanager
+def running(words, is_armed):
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        said = ''
+        while not is_armed(said):
+            line = process.stdout.readline()
+            assert line, f'{words[0]} has ended: {said[-2000:]}'
+            said += line
+        # What it prints is not to hold it up.
+        with open(os.devnull, 'w', encoding='utf-8') as nowhere, \
+                subprocess.Popen(['cat'], stdin=process.stdout, stdout=nowhere):
+            yield said
+            process.send_signal(signal.SIGINT)
+            process.wait(LIMIT_S)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def tracectl(verb, server, functions):
+    chosen = ['-x', server.path, '--yes', '--partial']
+    if verb == 'graph':
+        only = [word for one in functions for word in ('--only', f'u::{one}')]
+        words = ['graph', f'u::{server.handler}', '--report', *only, *chosen]
+    else:
+        words = [verb, *(f'u::{one}' for one in functions), *chosen]
+    return running([*TRACECTL, *words], lambda said: '^C ends it' in said)
+
+
+def bpftrace(verb, server, functions):
+    at = lambda kind: ','.join(f'{kind}:{server.path}:{one}' for one in functions)
+    script = f'{at("uprobe")} {{ @[probe] = count(); }}'
+    if verb == 'time':
+        script = ''.join(f'uprobe:{server.path}:{one} {{ @t{i}[tid] = nsecs; }} uretprobe:{server.path}:{one} /@t{i}[tid]/ '
+                         f'{{ @[{i}] = stats(nsecs - @t{i}[tid]); delete(@t{i}[tid]); }} '
+                         for i, one in enumerate(functions))
+    # An interval first fires after all probes are attached.
+    script += ' interval:ms:100 /!@armed/ { @armed = 1; printf("armed\\n"); }'
+    return running(['bpftrace', '-B', 'line', '-e', script], lambda said: 'armed' in said)
+
+
+@contextlib.contextmanager
+def perf(_, server, functions):
+    group = f'tracectl_bench_{os.getpid()}'
+    try:
+        for one in functions:
+            output('perf', 'probe', '-q', '-x', server.path, '--add', f'{group}:{one}={one}')
+        with subprocess.Popen(['perf', 'stat', '-a', '-e', f'{group}:*'], stderr=subprocess.PIPE) as counting:
+            time.sleep(1)  # it does not say when it counts
+            yield
+            counting.send_signal(signal.SIGINT)
+            counting.communicate()
+    finally:
+        subprocess.run(['perf', 'probe', '-q', '--del', f'{group}:*'], check=False, capture_output=True)
+
+
+# ---- measuring ----
+
+def called_once(server):
+    """The functions that are called once a request, the handler first."""
+    words = [*TRACECTL, '--json', 'count', 'u::*', '-x', server.path, '--yes', '--partial', '--for', '60s']
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as counting:
+        while '^C ends it' not in (line := counting.stderr.readline()) and '"tracing"' not in line and 'ready' not in line:
+            assert line, 'count has ended'
+        server.throughput()
+        counting.send_signal(signal.SIGINT)
+        said, _ = counting.communicate(timeout=LIMIT_S)
+    counts = {row['probe'].rsplit(':', 1)[1]: row['count'] for row in json.loads(said)['rows']}
+    requests = counts[server.handler]
+    once = sorted((abs(count / requests - 1), name) for name, count in counts.items()
+                  if ONCE[0] < count / requests < ONCE[1] and re.fullmatch(r'\w+', name))
+    return [server.handler] + [name for _, name in once if name != server.handler]
+
+
+def in_turn(server, ways, rounds):
+    """The shares of the throughput that are left with each of the ways, in each round."""
+    shares = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, armed in ways.items():
+            plain = server.throughput()
+            with armed():
+                shares[way].append(server.throughput() / plain)
+    return shares
+
+
+def spread(values):
+    if not values:
+        return ''
+    first, median, third = statistics.quantiles(values, n=4)
+    return f'{median:.2f} ({first:.2f}-{third:.2f})'
+
+
+def ways_of(verb, server, functions):
+    ways = {'tracectl': lambda: tracectl(verb, server, functions)}
+    if verb != 'graph':
+        ways['bpftrace'] = lambda: bpftrace(verb, server, functions)
+    if verb == 'count' and len(functions) <= 10:
+        ways['perf'] = lambda: perf(verb, server, functions)
+    return ways
+
+
+def measure(kind, rounds):
+    """(verb, number of functions, tracer) -> the shares of the throughput."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        server = kind(folder)
+        try:
+            functions = called_once(server)
+            for verb in 'count', 'time', 'graph':
+                for size in SIZES:
+                    chosen = functions[:size]
+                    shares = in_turn(server, ways_of(verb, server, chosen), rounds)
+                    found |= {(verb, size, way): values for way, values in shares.items()}
+                    name = f'{server.name}, {verb} {len(chosen)} function{"s" * (len(chosen) > 1)}'
+                    columns = ' '.join(f'{spread(shares.get(way)):20}' for way in ('tracectl', 'bpftrace', 'perf'))
+                    print(f'{name:40} {columns}'.rstrip(), flush=True)
+                    if len(chosen) < size:
+                        break
+        finally:
+            server.end()
+    return found
+
+
+# ---- the picture ----
+
+COLOURS = {('count', 'tracectl'): '#1f77b4', ('time', 'tracectl'): '#2ca02c', ('graph', 'tracectl'): '#9467bd',
+           ('count', 'bpftrace'): '#ff7f0e', ('time', 'bpftrace'): '#d62728', ('count', 'perf'): '#7f7f7f'}
+WIDTH, HEIGHT, MARGIN = 300, 260, 45
+
+
+def picture_of(all_found):
+    """A panel for each server: the share of its throughput by the number of functions."""
+    parts = []
+    for i, (name, found) in enumerate(all_found.items()):
+        left = MARGIN + i * (WIDTH + MARGIN)
+        x = lambda size: left + SIZES.index(size) / (len(SIZES) - 1) * WIDTH
+        y = lambda share: MARGIN + (1 - min(share, 1)) * HEIGHT
+        parts.append(f'<text x="{left}" y="{MARGIN - 15}" font-weight="bold">{html.escape(name)}</text>')
+        for share in 0, 0.25, 0.5, 0.75, 1:
+            parts.append(f'<path d="M{left} {y(share)}h{WIDTH}" stroke="#ddd"/>'
+                         f'<text x="{left - 6}" y="{y(share) + 4}" text-anchor="end">{share:g}</text>')
+        for size in SIZES:
+            parts.append(f'<text x="{x(size)}" y="{MARGIN + HEIGHT + 18}" text-anchor="middle">{size}</text>')
+        for (verb, way), colour in COLOURS.items():
+            points = [(x(size), y(statistics.median(found[verb, size, way]))) for size in SIZES if (verb, size, way) in found]
+            dashes = '' if way == 'tracectl' else ' stroke-dasharray="5 4"'
+            parts.append(f'<polyline points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" fill="none" stroke="{colour}" '
+                         f'stroke-width="2"{dashes}/>')
+            parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>' for a, b in points]
+    width, below = MARGIN + len(all_found) * (WIDTH + MARGIN), MARGIN + HEIGHT + 45
+    for i, ((verb, way), colour) in enumerate(COLOURS.items()):
+        parts.append(f'<circle cx="{MARGIN + i * 150}" cy="{below}" r="5" fill="{colour}"/>'
+                     f'<text x="{MARGIN + i * 150 + 10}" y="{below + 4}">{verb}, {way}</text>')
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {below + 20}" font-family="sans-serif" '
+            f'font-size="12" role="img"><title>The share of the throughput that is left, by the number of functions</title>'
+            f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n')
+
+
+def main():
+    if os.geteuid() != 0:
+        print('real: arming probes needs root')
+        return
+    rounds = int(sys.argv[1]) if sys.argv[1:] else 3
+    print(f'{"share of the throughput, median (quartiles)":40} {"tracectl":20} {"bpftrace":20} perf')
+    all_found = {}
+    with tempfile.TemporaryDirectory() as unpacked:
+        for kind in Redis, PostgreSQL, Nginx:
+            if missing := [path for path in kind.needs if not shutil.which(path)]:
+                print(f'{kind.name}: not measured, {missing[0]} is not there')
+                continue
+            if kind is Nginx:
+                Nginx.unpack(unpacked)
+            all_found[kind.name] = measure(kind, rounds)
+    if sys.argv[2:]:
+        pathlib.Path(sys.argv[2]).write_text(picture_of(all_found), encoding='utf-8')
+
+
+if __name__ == '__main__':
+    main()
