@@ -13,6 +13,7 @@
 
 #include "daemon/base/nearest.h"
 #include "daemon/process/cgroups.h"
+#include "daemon/process/unit_files.h"
 
 namespace tracectl {
 namespace {
@@ -84,7 +85,12 @@ std::vector<pid_t> CgroupTree::processes_in(const std::string& path) const {
 }
 
 Error CgroupTree::no_unit(const std::string& unit) const {
-  std::set<std::string> units;
+  std::set<std::string> units = installed_units();
+  if (units.contains(unit))
+    return Error{Code::not_found,
+                 "unit " + unit + " does not run: \"systemctl start " + unit +
+                     "\" starts it; or choose the place where it will be by --cgroup",
+                 "target"};
   visit_directories(mount_, [&](const fs::path& directory) {
     std::string name = directory.filename();
     if (name.starts_with('_')) name.erase(0, 1);

@@ -2,6 +2,7 @@
 """Processes chosen by their cgroup or unit, and programs that are executed there later."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -317,6 +318,21 @@ class Cgroups(CgroupTest, support.DaemonTest):
         self.assertEqual(listed.returncode, 6, listed)
         self.assertIn('unit tracectl-naer.service has no cgroup now', listed.stderr)
         self.assertIn('; did you mean "tracectl-near.service"?', listed.stderr)
+
+    def test_a_unit_that_is_installed_and_does_not_run_is_known(self):
+        folder = pathlib.Path('/run/systemd/system')
+        there = [path for path in (folder, folder.parent) if not path.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in reversed(there):
+            self.addCleanup(path.rmdir)
+        file = folder / 'tracectl-idle.service'
+        file.write_text('[Service]\nExecStart=/bin/true\n')
+        self.addCleanup(file.unlink)
+        for unit, said in (('tracectl-idle', 'unit tracectl-idle.service does not run: "systemctl start tracectl-idle.service"'),
+                           ('tracectl-ilde', '; did you mean "tracectl-idle.service"?')):
+            listed = self.daemon.run('list', UPROBE, '-u', unit)
+            self.assertEqual(listed.returncode, 6, listed)
+            self.assertIn(said, listed.stderr)
 
     def test_of_several_units_of_a_name_the_nearest_is_meant(self):
         near = self.make('one.service')
