@@ -92,14 +92,22 @@ bool is_within(const std::string& path, const std::string& cgroup) {
   return cgroup == "/" || path == cgroup || path.starts_with(cgroup + "/");
 }
 
-// Names the processes outside the cgroup that hit the file's probes nevertheless.
-std::optional<std::string> sharers(const TargetFile& file) {
+std::string process_in(pid_t pid, const std::string& cgroup) {
+  // The path is from the root of a cgroup namespace, as in a container, and names nothing elsewhere.
+  if (cgroup.starts_with("/..")) return std::to_string(pid);
+  return std::to_string(pid) + " in " + cgroup;
+}
+
+// Names the processes outside the cgroup that hit the file's probes nevertheless. `within`: those in it, in ascending
+// order.
+std::optional<std::string> sharers(const TargetFile& file, const std::vector<pid_t>& within) {
   constexpr size_t kMostNamed = 3;
   std::vector<std::string> named;
   for (const TargetProcess& other : file.others) {
     const pid_t pid = other.process.pid();
     const std::string path = cgroup_of(pid);
-    if (!is_within(path, *file.cgroup)) named.push_back(std::to_string(pid) + " in " + path);
+    if (!is_within(path, *file.cgroup) && !std::ranges::binary_search(within, pid))
+      named.push_back(process_in(pid, path));
   }
   if (named.empty()) return std::nullopt;
   std::string note = file.object->path() +
@@ -118,14 +126,14 @@ std::string only_what_is_mapped(const Pattern& pattern, const std::string& cgrou
          cgroup + " have mapped now, not in what is mapped later";
 }
 
-void note_cover(const Pattern& pattern, const std::string& cgroup, bool awaits,
-                TargetFiles& found) {
+void note_cover(const Pattern& pattern, const std::string& cgroup, const std::vector<pid_t>& within,
+                bool awaits, TargetFiles& found) {
   const auto is_library = [](const TargetFile& file) { return file.process && file.one_of_many; };
   if (!awaits && std::any_of(found.files.begin(), found.files.end(), is_library))
     found.notes.push_back(only_what_is_mapped(pattern, cgroup));
   for (const TargetFile& file : found.files)
     if (file.cgroup == cgroup)
-      if (auto note = sharers(file)) found.notes.push_back(std::move(*note));
+      if (auto note = sharers(file, within)) found.notes.push_back(std::move(*note));
 }
 
 }  // namespace
@@ -425,7 +433,8 @@ Status TargetFinder::add_cgroup(const std::string& path, const std::vector<std::
   seen_.clear();
   bool may_any = false;
   std::optional<Error> error, denied;
-  for (const pid_t pid : tree->processes_in(path)) {
+  const auto within = tree->processes_in(path);
+  for (const pid_t pid : within) {
     auto process = Process::open(pid);
     if (!process) continue;
     if (auto may = access_.may_trace(*process); !may) {
@@ -444,7 +453,7 @@ Status TargetFinder::add_cgroup(const std::string& path, const std::vector<std::
   if (error && error->code != Code::not_found)
     found_.notes.push_back("left out in " + path + ": " + error->message);
   if (any)
-    note_cover(pattern_, path, awaits_ && access_.awaits_libraries, found_);
+    note_cover(pattern_, path, within, awaits_ && access_.awaits_libraries, found_);
   else
     found_.notes.push_back("nothing that runs in " + path + " now fits OBJECT \"" +
                            pattern_.object + "\"" + mapped_instead(pattern_.object, seen_) +

@@ -3,11 +3,14 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -91,22 +94,59 @@ std::optional<std::string> name_in(std::string_view component) {
   return std::nullopt;
 }
 
+// 0 for /, 2 for /../.., and nothing for a path to anywhere else.
+std::optional<size_t> levels_up(std::string_view path) {
+  const auto components = split(path, '/');
+  const auto is_up = [](std::string_view component) { return component == ".."; };
+  if (!path.starts_with('/') || !std::ranges::all_of(components, is_up)) return std::nullopt;
+  return components.size();
+}
+
 std::string content_of(const char* path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::string text_of_gone(uint64_t id) { return "cgroup " + std::to_string(id); }
+
+// All at and below `mount`, with their ids and their paths from there. Cgroups come and go: one that cannot be read no
+// longer exists.
+template <class Visit> void visit_cgroups(const std::string& mount, const Visit& visit) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> waiting{""};
+  while (!waiting.empty()) {
+    const std::string path = std::move(waiting.back());
+    waiting.pop_back();
+    struct stat status {};
+    if (::stat((mount + path).c_str(), &status) != 0) continue;
+    visit(uint64_t{status.st_ino}, path.empty() ? "/" : path);
+    std::error_code error;
+    for (fs::directory_iterator entry(mount + path, error), end; !error && entry != end;
+         entry.increment(error))
+      if (std::error_code gone; entry->is_directory(gone) && !entry->is_symlink(gone))
+        waiting.push_back(path + "/" + entry->path().filename().string());
+  }
+}
+
 }  // namespace
 
 // 36 35 0:30 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw
+//
+// The root of a mount is shown from the root of the reader's cgroup namespace. A container has a namespace of its own,
+// with its own cgroup as the root: where the hierarchy of the host is mounted in it, that root is /../..
 std::optional<std::string> cgroup2_mount(std::string_view mountinfo) {
+  std::optional<std::string> mount;
+  size_t highest = 0;  // levels above the namespace's root
   for (const std::string_view line : split(mountinfo, '\n')) {
     const auto fields = split(line, ' ');
     const auto dash = std::find(fields.begin(), fields.end(), "-");
     if (fields.size() < 5 || fields.end() - dash < 2 || *(dash + 1) != "cgroup2") continue;
-    if (fields[3] == "/") return without_octal(fields[4]);
+    const auto levels = levels_up(fields[3]);
+    if (!levels || (mount && *levels <= highest)) continue;
+    mount = without_octal(fields[4]);
+    highest = *levels;
   }
-  return std::nullopt;
+  return mount;
 }
 
 std::string unit_of(const std::string& path) {
@@ -142,7 +182,7 @@ std::string CgroupNames::path_of(uint64_t id) {
   auto path = look_up(id);
   if (!path) {
     const auto known = paths_.find(id);
-    return known != paths_.end() ? known->second : "cgroup " + std::to_string(id);
+    return known != paths_.end() ? known->second : text_of_gone(id);
   }
   if (paths_.size() >= kMostKept) paths_.clear();
   paths_[id] = *path;
@@ -161,7 +201,7 @@ std::optional<std::string> CgroupNames::look_up(uint64_t id) {
   handle->handle_type = kKernfsHandle;
   std::memcpy(bytes.data() + sizeof(file_handle), &id, sizeof(id));
   const Fd directory{::open_by_handle_at(root_.get(), handle, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!directory) return std::nullopt;
+  if (!directory) return errno == EPERM ? look_up_by_walking(id) : std::nullopt;
   std::array<char, PATH_MAX> target{};
   const std::string link = "/proc/self/fd/" + std::to_string(directory.get());
   const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
@@ -170,6 +210,16 @@ std::optional<std::string> CgroupNames::look_up(uint64_t id) {
   if (!path.starts_with(mount_) || path.ends_with(" (deleted)")) return std::nullopt;
   path.erase(0, mount_.size());
   return path.empty() ? "/" : path;
+}
+
+// Without CAP_DAC_READ_SEARCH. A cgroup keeps its path, and no other gets its id, so each is looked for once.
+std::optional<std::string> CgroupNames::look_up_by_walking(uint64_t id) {
+  if (paths_.contains(id)) return std::nullopt;
+  visit_cgroups(mount_, [this](uint64_t found, std::string path) {
+    if (paths_.size() < kMostKept) paths_.try_emplace(found, std::move(path));
+  });
+  if (!paths_.contains(id)) return text_of_gone(id);
+  return paths_[id];
 }
 
 }  // namespace tracectl

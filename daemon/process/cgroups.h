@@ -15,7 +15,8 @@
 
 namespace tracectl {
 
-// The mount point of cgroup version 2, from the text of /proc/self/mountinfo (proc(5)).
+// The mount point of cgroup version 2, from the text of /proc/self/mountinfo (proc(5)). If there are several, the one
+// whose root is nearest to that of the hierarchy.
 std::optional<std::string> cgroup2_mount(std::string_view mountinfo);
 
 // Paths are from the root of the hierarchy: /system.slice/ssh.service. Both functions return the
@@ -40,6 +41,7 @@ class CgroupNames {
 
  private:
   std::optional<std::string> look_up(uint64_t id);
+  std::optional<std::string> look_up_by_walking(uint64_t id);
 
   static constexpr size_t kMostKept = 65536;
   bool looked_for_mount_ = false;

@@ -77,6 +77,16 @@ TEST(Cgroup2Mount, IsFoundBesideVersion1) {
             "/sys/fs/cg roup");
 }
 
+TEST(Cgroup2Mount, InACgroupNamespaceIsTheNearestToTheRoot) {
+  const char* const own = "40 30 0:28 / /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n";
+  const char* const host = "41 30 0:28 /../.. /host/cgroup ro - cgroup2 cgroup2 rw\n";
+  EXPECT_EQ(cgroup2_mount(host), "/host/cgroup");
+  EXPECT_EQ(cgroup2_mount(std::string(own) + host), "/host/cgroup");
+  EXPECT_EQ(cgroup2_mount(std::string(host) + own), "/host/cgroup");
+  const char* const sibling = "42 30 0:28 /../other /mnt ro - cgroup2 cgroup2 rw\n";
+  EXPECT_EQ(cgroup2_mount(sibling), std::nullopt);
+}
+
 TEST(Cgroup2Mount, IsNoneOfAPartOrWhereThereIsNone) {
   EXPECT_EQ(cgroup2_mount("29 23 0:26 /part /mnt rw - cgroup2 cgroup2 rw\n"), std::nullopt);
   EXPECT_EQ(cgroup2_mount("31 30 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"),
