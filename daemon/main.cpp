@@ -12,6 +12,7 @@
 #include "daemon/control/dump_folder.h"
 #include "daemon/control/listener.h"
 #include "daemon/control/log.h"
+#include "daemon/control/own_capabilities.h"
 #include "daemon/control/server.h"
 #include "daemon/kernel/kernel.h"
 #include "daemon/sandbox/confined_reading.h"
@@ -63,6 +64,7 @@ void reload(const ConfigurationSource& source, LiveConfiguration& live) {
 Status serve(const Paths& paths, const ConfigurationSource& source,
              const Configuration& configuration) {
   std::optional<QueuedLog> queued;  // ends last, because it may wait for the reader of the log
+  if (auto able = take_capabilities(); !able) return able;
   // The socket comes first: if another daemon runs, nothing is loaded into the kernel.
   auto listener = open_listener(paths.socket);
   if (!listener) return listener.error();
