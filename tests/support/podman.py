@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Containers of podman for tests, in a storage and a cgroup of their own. Podman runs so also on machines without
+systemd, with cgroups of both versions, without a network and with few rights to raise limits."""
+
+import contextlib
+import pathlib
+import subprocess
+import tempfile
+
+import support
+
+
+def cgroup_mount():
+    mounts = pathlib.Path('/proc/self/mounts').read_text().splitlines()
+    return next(pathlib.Path(line.split()[1]) for line in mounts if line.split()[2] == 'cgroup2')
+
+
+class Podman:
+    """`end` it after its containers."""
+
+    def __init__(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.home = pathlib.Path(self._folder.name)
+        self.parent = 'tracectl_' + self.home.name  # a cgroup
+
+    def command(self, *words):
+        return ['podman', '--root', self.home / '.local/share/containers/storage', '--runroot', self.home / 'run',
+                '--runtime', 'runc', '--storage-driver', 'vfs', '--cgroup-manager', 'cgroupfs', *words]
+
+    def run(self, *words, check=True):
+        return subprocess.run(self.command(*words), capture_output=True, text=True, check=check, timeout=120)
+
+    def start(self, *words):
+        """The id of a container that goes on running."""
+        return self.run('run', '-d', *self.needed(), *words).stdout.strip()
+
+    def needed(self):
+        """Options of `run`."""
+        return ['--network', 'none', '--cgroup-parent', '/' + self.parent, '--ulimit', 'nofile=1024:1024',
+                '--ulimit', 'nproc=1000:1000']
+
+    def remove(self, container):
+        self.run('rm', '-f', '-t', '0', container)
+
+    def pids_of(self, container):
+        at = cgroup_mount() / self.parent / f'libpod-{container}'
+        return {int(pid) for procs in at.glob('**/cgroup.procs') for pid in procs.read_text().split()}
+
+    def end(self):
+        """Podman leaves the cgroup, and in it one of its monitors, which end after their containers."""
+        for parent in list(pathlib.Path('/sys/fs/cgroup').glob(f'**/{self.parent}')):
+            support.wait_until(lambda parent=parent: self._is_removed(parent), f'{parent} to be empty')
+        self._folder.cleanup()
+
+    @staticmethod
+    def _is_removed(cgroup):
+        with contextlib.suppress(OSError):
+            for child in cgroup.iterdir():
+                if child.is_dir():
+                    child.rmdir()
+            cgroup.rmdir()
+            return True
+        return False
