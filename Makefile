@@ -15,6 +15,7 @@
 #   make demo       a tour
 #   make install    DESTDIR= PREFIX=/usr/local
 #   make deb        packages of Debian, in .build/deb
+#   make image      a container's image of the two programs, in .build/image; as root
 #
 #   make CROSS=aarch64-linux-gnu [GOAL]     the same for another machine, in .build/aarch64-linux-gnu, with Debian's
 #                   cross compiler and a tree of that machine's libraries (scripts/install-deps cross).
@@ -29,7 +30,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all build build-tests build-fuzz check check-all lint-changed nothing unit model asan kernel-test mutants e2e fuzz matrix matrix-short debian13 soak soak-upgrade soak-overload soak-growth bench demo install deb clean format lint check-includes check-format
+.PHONY: all build build-tests build-fuzz check check-all lint-changed nothing unit model asan kernel-test mutants e2e fuzz matrix matrix-short debian13 soak soak-upgrade soak-overload soak-growth bench demo install deb image clean format lint check-includes check-format
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
@@ -49,7 +50,7 @@ SYSROOT := $(if $(CROSS),$(CURDIR)/$(B)/sysroot)
 
 goals := $(or $(MAKECMDGOALS),all)
 ifneq ($(CROSS),)
-cannot_cross := $(filter check check-all lint lint-changed asan kernel-test mutants e2e fuzz model matrix soak soak-% bench demo deb,$(goals))
+cannot_cross := $(filter check check-all lint lint-changed asan kernel-test mutants e2e fuzz model matrix soak soak-% bench demo deb image,$(goals))
 $(if $(cannot_cross),$(error $(cannot_cross): not for another machine; see the top of the Makefile))
 endif
 
@@ -57,8 +58,8 @@ endif
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
 ifneq ($(filter check check-all matrix matrix-short soak soak-upgrade soak-overload soak-growth bench demo,$(goals)),)
 needs := all
-else ifneq ($(filter deb,$(goals)),)
-needs := deb
+else ifneq ($(filter deb image,$(goals)),)
+needs := $(if $(word 2,$(filter deb image,$(goals))),all,$(filter deb image,$(goals)))
 else ifneq ($(filter all,$(goals)),)
 needs := build
 endif
@@ -191,6 +192,9 @@ kernel_bin := $(if $(kernel_test_src),$(B)/kernel-tests)
 test_daemon := $(B)/test/tracectld
 fuzz_bins := $(patsubst tests/fuzz/%.cpp,$(B)/fuzz/%,$(fuzz_src))
 soak_bin := $(if $(soak_src),$(B)/soak)
+image := $(B)/image/tracectl.oci.tar
+# For the end-to-end tests, which need root as it does.
+tested_image := $(if $(filter 0,$(shell id -u)),$(image))
 # Kernels of other machines: the first has all that the programs need.
 MATRIX_OF_OTHERS := 6.12 6.18 7.2
 bench_bins := $(patsubst tests/bench/%.cpp,$(B)/bench/%,$(bench_src))
@@ -463,7 +467,7 @@ $(filter $(B)/targets/runtime_%,$(targets)): $(runtime)
 check: all $(unit_bin) $(kernel_bin) $(test_daemon) deb
 	@/usr/bin/python3 tests/run
 # The sanitized programs are built by their stages.
-check-all: all $(unit_bin) $(kernel_bin) $(test_daemon) $(soak_bin) $(bench_bins) deb
+check-all: all $(unit_bin) $(kernel_bin) $(test_daemon) $(soak_bin) $(bench_bins) deb $(tested_image)
 	@/usr/bin/python3 tests/run matrix e2e-rest lint asan mutants fuzz model soak
 build-fuzz: $(fuzz_bins)
 
@@ -487,7 +491,7 @@ kernel-test: all $(kernel_bin)
 	@/usr/bin/python3 tests/run kernel
 mutants: all $(kernel_bin) $(unit_bin)
 	@ALL_MUTANTS=1 /usr/bin/python3 tests/run mutants
-e2e: all $(test_daemon) deb
+e2e: all $(test_daemon) deb $(tested_image)
 	@/usr/bin/python3 tests/run e2e e2e-rest
 fuzz:
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} /usr/bin/python3 tests/run fuzz
@@ -601,6 +605,15 @@ $(B)/deb/made: $(programs) $(schema) $(runtime) $(runtime_so) $(wildcard packagi
 	$(V)cd $(package) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL DEB_BUILD_OPTIONS=noautodbgsym \
 		dpkg-buildpackage --build=binary --unsigned-source --unsigned-changes >../log 2>&1 || { cat ../log; false; }
 	$(V)touch $@
+
+# ---- the image: made from what is built, and from the libraries of this machine ----
+
+image: $(image)
+	@echo "$<: $$(stat -c %s $< | numfmt --to=iec-i --suffix=B), compressed"
+$(image): $(B)/tracectld $(B)/tracectl $(wildcard packaging/image/*) LICENSE
+	$(call say,IMAGE,$@)
+	$(V)mkdir -p $(@D)
+	$(V)packaging/image/make-image $(B)/tracectld $(B)/tracectl $@
 
 clean:
 	rm -rf $(B)
