@@ -16,6 +16,7 @@
 #include "daemon/control/server.h"
 #include "daemon/kernel/kernel.h"
 #include "daemon/sandbox/confined_reading.h"
+#include "daemon/sandbox/forbidden_calls.h"
 #include "daemon/sandbox/reading_main.h"
 #include "daemon/sessions/engine.h"
 
@@ -65,6 +66,7 @@ Status serve(const Paths& paths, const ConfigurationSource& source,
              const Configuration& configuration) {
   std::optional<QueuedLog> queued;  // ends last, because it may wait for the reader of the log
   if (auto able = take_capabilities(); !able) return able;
+  if (auto forbidden = forbid_calls(); !forbidden) return forbidden;
   // The socket comes first: if another daemon runs, nothing is loaded into the kernel.
   auto listener = open_listener(paths.socket);
   if (!listener) return listener.error();
