@@ -112,7 +112,6 @@ std::string text_of_gone(uint64_t id) { return "cgroup " + std::to_string(id); }
 // All at and below `mount`, with their ids and their paths from there. Cgroups come and go: one that cannot be read no
 // longer exists.
 template <class Visit> void visit_cgroups(const std::string& mount, const Visit& visit) {
-  namespace fs = std::filesystem;
   std::vector<std::string> waiting{""};
   while (!waiting.empty()) {
     const std::string path = std::move(waiting.back());
@@ -121,8 +120,8 @@ template <class Visit> void visit_cgroups(const std::string& mount, const Visit&
     if (::stat((mount + path).c_str(), &status) != 0) continue;
     visit(uint64_t{status.st_ino}, path.empty() ? "/" : path);
     std::error_code error;
-    for (fs::directory_iterator entry(mount + path, error), end; !error && entry != end;
-         entry.increment(error))
+    for (std::filesystem::directory_iterator entry(mount + path, error), end;
+         !error && entry != end; entry.increment(error))
       if (std::error_code gone; entry->is_directory(gone) && !entry->is_symlink(gone))
         waiting.push_back(path + "/" + entry->path().filename().string());
   }

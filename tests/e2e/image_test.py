@@ -88,8 +88,9 @@ class Image(unittest.TestCase):
 class Manifest(unittest.TestCase):
     def test_it_is_a_daemon_set_of_one_container(self):
         daemon_set = documents_of_manifest()['DaemonSet']
-        self.assertEqual((daemon_set['apiVersion'], documents_of_manifest()['Namespace']['apiVersion']), ('apps/v1', 'v1'))
-        self.assertEqual(daemon_set['metadata']['namespace'], documents_of_manifest()['Namespace']['metadata']['name'])
+        namespace = documents_of_manifest()['Namespace']
+        self.assertEqual((daemon_set['apiVersion'], namespace['apiVersion']), ('apps/v1', 'v1'))
+        self.assertEqual(daemon_set['metadata']['namespace'], namespace['metadata']['name'])
         wanted = daemon_set['spec']['selector']['matchLabels'].items()
         self.assertLessEqual(wanted, daemon_set['spec']['template']['metadata']['labels'].items())
         mounted = {mount['name'] for mount in container_of_pod()['volumeMounts']}
@@ -132,6 +133,7 @@ class InAContainer(unittest.TestCase):
     def setUp(self):
         self.podman = podman.Podman()
         self.addCleanup(self.podman.end)
+        self.podman.give_no_ambient_capabilities()
         self.podman.run('load', '-q', '-i', ARCHIVE)
 
     # ---- the manifest, as options of podman ----
@@ -311,7 +313,7 @@ class InAContainer(unittest.TestCase):
     def test_without_the_cgroups_no_container_is_found(self):
         daemon, worker = self.start(without_mount=CGROUPS), self.worker('web')
         done = self.tracectl(daemon, 'count', 'demo::clear', '--container', worker[:12], check=False)
-        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stderr, 'mounted nowhere|no container')
 
 
 if __name__ == '__main__':

@@ -3,6 +3,7 @@
 systemd, with cgroups of both versions, without a network and with few rights to raise limits."""
 
 import contextlib
+import json
 import pathlib
 import subprocess
 import tempfile
@@ -15,17 +16,39 @@ def cgroup_mount():
     return next(pathlib.Path(line.split()[1]) for line in mounts if line.split()[2] == 'cgroup2')
 
 
+WITHOUT_AMBIENT = """\
+#!/usr/bin/python3
+import json, sys
+config = json.load(sys.stdin)
+for name in 'ambient', 'inheritable':
+    config['process']['capabilities'].pop(name, None)
+json.dump(config, sys.stdout)
+"""
+
+
 class Podman:
     """`end` it after its containers."""
 
     def __init__(self):
+        self.hooks = []  # options
         self._folder = tempfile.TemporaryDirectory()
         self.home = pathlib.Path(self._folder.name)
         self.parent = 'tracectl_' + self.home.name  # a cgroup
 
     def command(self, *words):
         return ['podman', '--root', self.home / '.local/share/containers/storage', '--runroot', self.home / 'run',
-                '--runtime', 'runc', '--storage-driver', 'vfs', '--cgroup-manager', 'cgroupfs', *words]
+                '--runtime', 'runc', '--storage-driver', 'vfs', '--cgroup-manager', 'cgroupfs', *self.hooks, *words]
+
+    def give_no_ambient_capabilities(self):
+        """Podman gives users that are not root the capabilities of --cap-add as ambient ones. Kubernetes does not."""
+        hooks = self.home / 'hooks'
+        hooks.mkdir()
+        program = hooks / 'without-ambient'
+        program.write_text(WITHOUT_AMBIENT)
+        program.chmod(0o755)
+        hook = {'version': '1.0.0', 'hook': {'path': str(program)}, 'when': {'always': True}, 'stages': ['precreate']}
+        (hooks / 'hook.json').write_text(json.dumps(hook))
+        self.hooks = ['--hooks-dir', hooks]
 
     def run(self, *words, check=True):
         return subprocess.run(self.command(*words), capture_output=True, text=True, check=check, timeout=120)
