@@ -481,6 +481,15 @@ bool TargetFinder::is_found(const std::string& cgroup, uint64_t inode,
   });
 }
 
+// By another name, as a link or a mount gives it: a hit of either would count for both.
+bool TargetFinder::is_same_file_found(const std::string& cgroup, const Object& object) const {
+  const FileIdentity& file = object.identity();
+  return std::ranges::any_of(found_.files, [&](const TargetFile& known) {
+    const FileIdentity& other = known.object->identity();
+    return known.cgroup == cgroup && other.device == file.device && other.inode == file.inode;
+  });
+}
+
 bool TargetFinder::add_followed(const std::string& cgroup) {
   bool any = false;
   for (const FollowedFile& file : access_.followed) {
@@ -522,6 +531,7 @@ Status TargetFinder::add_executable_of(const Process& process, const MappedFile&
   if (!fd) return fd.error();
   auto object = access_.look_into(objects_, std::move(*fd), file.path);
   if (!object) return object.error();
+  if (is_same_file_found(cgroup, **object)) return ok();
   if (auto may = may_arm_for_all(**object); !may) return may;
   auto others = processes_with(**object);
   found_.files.push_back({std::move(*object), {}, {}, std::move(others), false, cgroup});

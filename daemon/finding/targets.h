@@ -87,6 +87,7 @@ class TargetFinder {
   Status add_cgroup(const std::string& path, const std::vector<std::string>* planned);
   void add_planned(const std::string& cgroup, const std::vector<std::string>& programs);
   bool is_found(const std::string& cgroup, uint64_t inode, const std::string& path) const;
+  bool is_same_file_found(const std::string& cgroup, const Object& object) const;
   bool add_followed(const std::string& cgroup);
   Status add_in_cgroup(const Process& process, const std::string& cgroup);
   Status add_executable_of(const Process& process, const MappedFile& file,

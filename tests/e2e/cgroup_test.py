@@ -99,6 +99,17 @@ class Cgroups(CgroupTest, support.DaemonTest):
             self.call(program)
         self.assertEqual(self.counts(), {there.pid: CALLS, later.pid: CALLS})
 
+    def test_a_file_of_two_names_is_one_and_its_hits_count_once(self):
+        path, file = self.make('a'), self.copy_of('hot')
+        os.link(file, f'{file}.linked')
+        both = [self.begin_in(path, name) for name in (file, f'{file}.linked')]
+        self.choose('--cgroup', path)
+        for program in both:
+            self.call(program)
+        rows = self.daemon.json('read', 's')['rows']
+        self.assertEqual(sorted((row['by']['pid'], row['count']) for row in rows),
+                         sorted((program.pid, CALLS) for program in both))
+
     def test_a_process_is_traced_while_it_is_in_there(self):
         path, elsewhere = self.make('a'), self.make('b')
         self.begin_in(path, target('hot'))
