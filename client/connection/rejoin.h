@@ -15,8 +15,7 @@ namespace tracectl {
 template <class Request> class Rejoin {
  public:
   // All are borrowed. `patience_s`: how long it tries.
-  Rejoin(const std::string& socket, const Request& request, Waiter& waiter,
-         double patience_s);
+  Rejoin(const std::string& socket, const Request& request, Waiter& waiter, double patience_s);
 
   // Then the backend is the new daemon; or the result is what the waiter waits for, if that came first. Fails
   // if the daemon refuses, because the session was not continued for example, and when the time is over.

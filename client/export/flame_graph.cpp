@@ -16,7 +16,7 @@ constexpr double kWidth = 1200;
 constexpr double kMargin = 10;
 constexpr double kTop = 40;  // for the title
 constexpr double kRow = 17;
-constexpr double kLetter = 6.6;     // the width at 11 px, monospaced
+constexpr double kLetter = 6.6;      // the width at 11 px, monospaced
 constexpr double kNarrowest = 0.05;  // narrower boxes are not drawn, however far one zooms
 
 constexpr std::string_view kStyle = R"(<style>

@@ -102,7 +102,8 @@ std::string probes_text(const ProbeListReply& reply, size_t rows) {
   for (const ProbePart* probe : std::span(probes).first(shown))
     table.add({names.of(probe->probe), probe->cost, std::to_string(probe->sites.size()),
                has_semaphore(*probe) ? "yes" : "no", args_text(probe->args)});
-  return table.text() + rest_text(reply.probes.size() - probes.size(), probes.size() - shown, shown) +
+  return table.text() +
+         rest_text(reply.probes.size() - probes.size(), probes.size() - shown, shown) +
          plural(reply.total_probes, "probe") + ", " + plural(reply.total_sites, "site") +
          single_steps_text(reply) + "\n";
 }

@@ -66,7 +66,8 @@ std::string plural(uint64_t count, const char* noun) {
 }
 
 std::string more_rows_text(size_t more, size_t shown) {
-  return plural(more, "more row") + (shown == kRowsForPrograms ? "; -n all prints them" : "") + "\n";
+  return plural(more, "more row") + (shown == kRowsForPrograms ? "; -n all prints them" : "") +
+         "\n";
 }
 
 std::string figures_text(const PhasesPart& phases, const std::vector<SkewPart>& skew) {

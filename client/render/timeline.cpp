@@ -93,8 +93,7 @@ std::string timeline_text(const TimelinePart& timeline, size_t most_rows) {
     table.add({"", "", "lost", std::to_string(lost),
                "|" + shades_of(timeline.lost, most_of(timeline.lost)) + "|"});
   std::string text = table.text();
-  if (rows < timeline.threads.size())
-    text += more_rows_text(timeline.threads.size() - rows, rows);
+  if (rows < timeline.threads.size()) text += more_rows_text(timeline.threads.size() - rows, rows);
   const size_t parts = std::max<size_t>(1, timeline.lost.size());
   text +=
       fmt::format("{} in all, {} a letter, {} where it is darkest\n",

@@ -163,9 +163,8 @@ Option add_rows(Grammar& grammar, size_t& rows) {
                           "{} if left out and standard output is no terminal",
                           kRowsForPrograms))
       .value_name("N")
-      .rewritten([](const std::string& text) {
-        return text == "all" ? std::to_string(SIZE_MAX) : text;
-      })
+      .rewritten(
+          [](const std::string& text) { return text == "all" ? std::to_string(SIZE_MAX) : text; })
       .not_negative();
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 struct WatchOptions {
   std::string session;
-  double reconnect_s;  // how long it tries after a daemon has ended; 0: not at all
+  double reconnect_s;                // how long it tries after a daemon has ended; 0: not at all
   std::optional<double> interval_s;  // rows instead of events, so often
   size_t rows;                       // of each table
 };

@@ -88,9 +88,7 @@ Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, KernelChunks chunks
 
 Kernel::~Kernel() = default;
 
-tc_hit_costs Kernel::hit_costs() {
-  return skeleton_->bss->hit_costs = hit_costs_(emulator_.get());
-}
+tc_hit_costs Kernel::hit_costs() { return skeleton_->bss->hit_costs = hit_costs_(emulator_.get()); }
 
 Status Kernel::save_in(DescriptorStore& store) {
   auto saved = is_restored() ? ok() : save_tables(*skeleton_, store);

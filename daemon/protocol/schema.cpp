@@ -15,8 +15,8 @@
 #include "daemon/protocol/messages/recipes.h"
 #include "daemon/protocol/methods.h"
 #include "daemon/protocol/session_file.h"
-#include "daemon/protocol/written_file.h"
 #include "daemon/protocol/top.h"
+#include "daemon/protocol/written_file.h"
 
 namespace tracectl::protocol {
 namespace {

@@ -147,8 +147,7 @@ TEST_F(TimesOfTheProgram, AreNeverLessThanThoseOfTheCallsWithin) {
 // The programs that follow calls stay loaded from one commit to the next.
 TEST_F(TimesOfTheProgram, AreWithoutWhatProbesTakeAtTheLastCommit) {
   run({{"burns_inner", Returns::trampoline}}, kGiven, 100);
-  EXPECT_EQ(of("inner").probes,
-            kCallsOfInner * kGiven.between[TC_BY_TRAMPOLINE][TC_COST_NORMAL]);
+  EXPECT_EQ(of("inner").probes, kCallsOfInner * kGiven.between[TC_BY_TRAMPOLINE][TC_COST_NORMAL]);
   constexpr uint32_t kLater = 1'009;
   costs_ = all_costs(kLater);
   run({{"burns_inner", Returns::trampoline}}, "later", 100);

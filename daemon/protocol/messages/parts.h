@@ -299,9 +299,10 @@ struct SessionPart {
   std::optional<uint64_t> user = {};  // its owner, if that user may not trace every process
   bool saved = false;                 // it goes on with the next daemon
   bool paused = false;                // its sites are armed, but nothing is counted
-  std::vector<std::string> triggered_by = {};     // sessions that start or silence its output
-  std::vector<SettingPart> settings;              // in force
-  std::optional<bool> streams = {};  // whether one of these streams events; absent from older daemons
+  std::vector<std::string> triggered_by = {};  // sessions that start or silence its output
+  std::vector<SettingPart> settings;           // in force
+  std::optional<bool> streams =
+      {};  // whether one of these streams events; absent from older daemons
   std::optional<std::vector<SettingPart>> draft;  // staged, not committed
   uint64_t epoch = 0;                             // of its last commit; 0: none
   uint64_t probes = 0, sites = 0;                 // armed
