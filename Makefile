@@ -30,7 +30,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: all build build-tests build-fuzz check check-all lint-changed nothing unit model asan kernel-test mutants e2e fuzz matrix matrix-short debian13 soak soak-upgrade soak-overload soak-growth bench demo install deb image clean format lint check-includes check-format
+.PHONY: all build build-tests build-fuzz check check-all lint-changed nothing unit model asan kernel-test mutants e2e fuzz matrix matrix-short debian13 soak soak-upgrade soak-overload soak-growth bench demo install deb image clean format lint check-includes check-format check-python
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
@@ -83,6 +83,7 @@ CLANG ?= clang
 CLANGXX ?= clang++
 CLANG_TIDY ?= clang-tidy
 CLANG_FORMAT ?= clang-format
+MYPY ?= mypy
 LLVM_STRIP ?= llvm-strip
 
 ifneq ($(CROSS),)
@@ -514,11 +515,11 @@ demo: all
 
 formatted = $(shell find $(wildcard daemon usdt client tests) \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) | sort)
 
-lint: check-includes check-format $(patsubst %.cpp,$(B)/lint/%.tidy,$(single_src)) $(patsubst %,$(B)/lint/parts/%.tidy,$(product_parts))
+lint: check-includes check-format check-python $(patsubst %.cpp,$(B)/lint/%.tidy,$(single_src)) $(patsubst %,$(B)/lint/parts/%.tidy,$(product_parts))
 
 # A source of which the last commits changed only a header is left out here; `make lint` lints it.
 changed_src = $(or $(shell git diff --name-only HEAD~10 -- 2>/dev/null),$(single_src) $(engine_src) $(client_src) $(generator_src))
-lint-changed: check-includes check-format
+lint-changed: check-includes check-format check-python
 	@$(MAKE) --keep-going $(patsubst %.cpp,$(B)/lint/%.tidy,$(filter $(single_src),$(changed_src))) \
 		$(foreach part,$(product_parts),$(if $(filter $($(part)_src),$(changed_src)),$(B)/lint/parts/$(part).tidy)) nothing
 nothing:
@@ -536,6 +537,14 @@ $(B)/lint/bpf-headers: $(wildcard bpf/*.h)
 
 check-format:
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted)
+
+# The types of the Python client and of the exporters: client/python/pyproject.toml says how strictly.
+check-python: $(B)/lint/python
+$(B)/lint/python: $(wildcard client/python/*.py client/python/*.toml client/python/tracectl-*)
+	$(call say,MYPY,"client/python")
+	$(V)mkdir -p $(@D)
+	$(V)cd client/python && $(MYPY) --no-error-summary --cache-dir $(CURDIR)/$(B)/mypy
+	$(V)touch $@
 
 format:
 	$(CLANG_FORMAT) -i $(formatted)

@@ -25,6 +25,8 @@ Errors: `Refused` if the daemon answers with an error, `Disconnected` if it is a
 tracectl.Error. Errors of the kernel about a descriptor to be passed are an OSError.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import dataclasses
@@ -33,8 +35,10 @@ import os
 import select
 import socket
 import time
+import typing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ['connect', 'target', 'Connection', 'Session', 'Event', 'Lost', 'Described', 'Error',
+__all__ = ['connect', 'target', 'Connection', 'Session', 'Event', 'Lost', 'Described', 'Item', 'Error',
            'Refused', 'Disconnected', 'DEFAULT_SOCKET']
 
 DEFAULT_SOCKET = '/run/tracectl/tracectl.sock'
@@ -43,6 +47,16 @@ _MOST_REQUEST_BYTES = 1 << 20   # the daemon's limit
 _MOST_ANSWER_BYTES = 64 << 20
 _CHUNK_BYTES = 256 << 10
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 1  # between attempts to reach an absent daemon
+
+_Json = dict[str, typing.Any]  # an object of the protocol
+_ObjectHook = typing.Optional[typing.Callable[[_Json], typing.Any]]
+
+
+class _HasFileno(typing.Protocol):
+    def fileno(self) -> int: ...
+
+
+_Descriptor = typing.Union[int, _HasFileno]
 
 
 class Error(Exception):
@@ -65,12 +79,12 @@ class Refused(Error):
              the text
     """
 
-    def __init__(self, error):
+    def __init__(self, error: _Json) -> None:
         super().__init__(error['message'])
-        self.code = error['code']
-        self.message = error['message']
-        self.data = error.get('data', {})
-        self.name = self.data.get('code', '')
+        self.code: int = error['code']
+        self.message: str = error['message']
+        self.data: _Json = error.get('data', {})
+        self.name: str = self.data.get('code', '')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,16 +102,16 @@ class Event:
     comm: str
     probe: str
     kind: str      # hit, return, unwound, latency
-    args: list
-    call: 'int | None' = None
-    depth: 'int | None' = None
-    retval: 'int | float | str | None' = None
-    retval_is: 'str | None' = None  # what retval is, if no value of the function's type
-    duration: 'int | None' = None  # ns
-    stack: 'list | None' = None
-    stack_by: 'str | None' = None
-    stack_end: 'str | None' = None
-    tag: 'str | None' = None
+    args: list[typing.Any]
+    call: int | None = None
+    depth: int | None = None
+    retval: int | float | str | None = None
+    retval_is: str | None = None  # what retval is, if no value of the function's type
+    duration: int | None = None  # ns
+    stack: list[typing.Any] | None = None
+    stack_by: str | None = None
+    stack_end: str | None = None
+    tag: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +122,7 @@ class Lost:
     count: int
     cause: str     # ring_full, slow_client, held_full
     session: str
-    cpu: 'int | None' = None
+    cpu: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,15 +131,17 @@ class Described:
 
     session: str
     probe: str
-    args: list     # of dicts
-    result: 'dict | None' = None
+    args: list[_Json]
+    result: _Json | None = None
 
 
-_ITEMS = {'event': Event, 'lost': Lost, 'probe': Described}
+Item = typing.Union[Event, Lost, Described]  # of Session.events() and Session.pending()
+
+_ITEMS: dict[str, type[Item]] = {'event': Event, 'lost': Lost, 'probe': Described}
 _MEMBERS = {item: {field.name for field in dataclasses.fields(item)} for item in _ITEMS.values()}
 
 
-def _item(notification):
+def _item(notification: _Json) -> Item | None:
     """None for an unknown kind of item, from a later daemon; unknown members are left out."""
     kind = _ITEMS.get(notification['method'])
     if not kind:
@@ -134,7 +150,8 @@ def _item(notification):
     return kind(**{name: value for name, value in notification['params'].items() if name in members})
 
 
-def target(pids=(), executables=(), everything=False, follow=None, units=(), cgroups=()):
+def target(pids: Iterable[int] = (), executables: Iterable[str] = (), everything: bool = False,
+           follow: str | None = None, units: Iterable[str] = (), cgroups: Iterable[str] = ()) -> _Json:
     """The processes in which probes fire.
 
     pids         process ids
@@ -144,15 +161,8 @@ def target(pids=(), executables=(), everything=False, follow=None, units=(), cgr
     everything   every process that has the probe's file mapped
     follow       'children' or 'first_child': also those that the processes in `pids` fork later
     """
-    chosen = {}
-    if pids:
-        chosen['pids'] = list(pids)
-    if executables:
-        chosen['executables'] = list(executables)
-    if units:
-        chosen['units'] = list(units)
-    if cgroups:
-        chosen['cgroups'] = list(cgroups)
+    chosen: _Json = {name: list(values) for name, values in (
+        ('pids', pids), ('executables', executables), ('units', units), ('cgroups', cgroups)) if values}
     if everything:
         chosen['all'] = True
     if follow:
@@ -160,7 +170,7 @@ def target(pids=(), executables=(), everything=False, follow=None, units=(), cgr
     return chosen
 
 
-def connect(path=None, timeout_s=60):
+def connect(path: str | None = None, timeout_s: float | None = 60) -> Connection:
     """A Connection to the daemon that listens on `path`: if None, on $TRACECTL_SOCKET, else on
     DEFAULT_SOCKET.
 
@@ -170,7 +180,7 @@ def connect(path=None, timeout_s=60):
     return Connection(path, timeout_s)
 
 
-def _connected(path, may_wait=True):
+def _connected(path: str, may_wait: bool = True) -> socket.socket:
     """A connected socket. `may_wait`: wait if the daemon's queue of connections is full."""
     it = socket.socket(socket.AF_UNIX)
     try:
@@ -189,7 +199,7 @@ def _connected(path, may_wait=True):
         raise
 
 
-def _has_any(files, end):
+def _has_any(files: Iterable[_Descriptor], end: float | None) -> bool:
     """Waits until one of the files is readable; False if none is at `end`. `end` None: no timeout."""
     wait_ms = None if end is None else max(0, int((end - time.monotonic()) * 1000 + 0.999))
     poll = select.poll()
@@ -199,10 +209,10 @@ def _has_any(files, end):
 
 
 @contextlib.contextmanager
-def _opened(paths):
+def _opened(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[int]]:
     """Descriptors of these files, open while they are sent."""
     with contextlib.ExitStack() as closing:
-        descriptors = []
+        descriptors: list[int] = []
         for path in paths:
             descriptors.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
             closing.callback(os.close, descriptors[-1])
@@ -213,11 +223,11 @@ _MOST_PROOFS = 128  # of one request, its files included
 
 
 @contextlib.contextmanager
-def _memories(pids):
+def _memories(pids: Iterable[int]) -> Iterator[list[int]]:
     """Descriptors of the memory of these processes, which prove that the kernel lets this user trace them. Processes
     that the kernel refuses, or that have ended, are left out: the daemon reports those that are missing."""
     with contextlib.ExitStack() as closing:
-        descriptors = []
+        descriptors: list[int] = []
         for pid in pids:
             try:
                 descriptors.append(os.open(f'/proc/{pid}/mem', os.O_RDONLY | os.O_CLOEXEC))
@@ -227,18 +237,19 @@ def _memories(pids):
         yield descriptors
 
 
-def _pids_of(target, most):
+def _pids_of(target: _Json | None, most: int) -> list[int]:
     return list((target or {}).get('pids', ()))[:max(most, 0)]
 
 
-def _within_message(object_hook):
+def _within_message(object_hook: _ObjectHook) -> _ObjectHook:
     """The hook, but not for the message object itself."""
     if object_hook is None:
         return None
-    return lambda found: found if 'jsonrpc' in found else object_hook(found)
+    hook = object_hook
+    return lambda found: found if 'jsonrpc' in found else hook(found)
 
 
-def _without_none(params):
+def _without_none(params: _Json) -> _Json:
     return {name: value for name, value in params.items() if value is not None}
 
 
@@ -246,36 +257,44 @@ class Connection:
     """A connection to the daemon, for one thread at a time. As a context manager it is closed at the end, which ends
     its subscriptions and its unnamed sessions."""
 
-    def __init__(self, path=None, timeout_s=60):
+    def __init__(self, path: str | None = None, timeout_s: float | None = 60) -> None:
         self.path = path or os.environ.get('TRACECTL_SOCKET') or DEFAULT_SOCKET
         self.timeout_s = timeout_s
         self._socket = _connected(self.path)
         self._received = bytearray()
         self._looked_at = 0  # bytes known to have no end of line
         self._last_id = 0
-        self._items = collections.defaultdict(collections.deque)  # by session
+        self._items: dict[str, collections.deque[Item]] = collections.defaultdict(collections.deque)  # by session
 
-    def __enter__(self):
+    def __enter__(self) -> Connection:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Closes the connection; may be called again."""
         self._socket.close()
 
     @property
-    def is_open(self):
+    def is_open(self) -> bool:
         """Requests can be made."""
         return self._socket.fileno() >= 0
 
-    def fileno(self):
+    def fileno(self) -> int:
         """For select() and poll(): readable when something has come. Items that were received together with the answer
         to a call do not count: check Session.pending() first."""
         return self._socket.fileno()
 
-    def call(self, method, params=None, descriptors=(), object_hook=None):
+    @typing.overload
+    def call(self, method: str, params: _Json | None = None, descriptors: Iterable[_Descriptor] = ()) -> _Json: ...
+
+    @typing.overload
+    def call(self, method: str, params: _Json | None = None, descriptors: Iterable[_Descriptor] = (),
+             object_hook: _ObjectHook = None) -> typing.Any: ...
+
+    def call(self, method: str, params: _Json | None = None, descriptors: Iterable[_Descriptor] = (),
+             object_hook: _ObjectHook = None) -> typing.Any:
         """Calls any method of the protocol; returns its result.
 
         params       a dict that json can write; the daemon refuses unknown members
@@ -300,25 +319,26 @@ class Connection:
 
     # ---- the daemon ----
 
-    def hello(self):
+    def hello(self) -> _Json:
         """The daemon: its name, version, protocol and methods."""
         return self.call('hello')
 
-    def status(self):
+    def status(self) -> _Json:
         """The daemon's current state."""
         return self.call('daemon.status')
 
-    def stats(self):
+    def stats(self) -> _Json:
         """The daemon's own counters."""
         return self.call('daemon.stats')
 
-    def doctor(self):
+    def doctor(self) -> _Json:
         """The capabilities of this kernel."""
         return self.call('daemon.doctor')
 
     # ---- probes ----
 
-    def probes(self, patterns, target=None, scope=None, files=()):
+    def probes(self, patterns: Iterable[str], target: _Json | None = None, scope: str | None = None,
+               files: Sequence[str | os.PathLike[str]] = ()) -> _Json:
         """The probes that can be traced: `probes`, `refused`, `total_probes`, `total_sites`. Arms nothing.
 
         scope  'local', also if None: every function with a symbol; 'global': exported ones
@@ -331,17 +351,20 @@ class Connection:
                  'files': list(files) or None, 'proofs': len(memories) or None}),
                              descriptors + memories)
 
-    def info(self, pattern):
+    def info(self, pattern: str) -> list[_Json]:
         """The settings of armed probes whose names match the pattern, with their sessions: a list."""
-        return self.call('probe.info', {'pattern': pattern})['settings']
+        settings: list[_Json] = self.call('probe.info', {'pattern': pattern})['settings']
+        return settings
 
     # ---- sessions ----
 
-    def sessions(self):
+    def sessions(self) -> list[_Json]:
         """All sessions that this user may see: a list of dicts."""
-        return self.call('session.list')['sessions']
+        sessions: list[_Json] = self.call('session.list')['sessions']
+        return sessions
 
-    def session(self, name=None, budget=None, recorder=None):
+    def session(self, name: str | None = None, budget: float | None = None,
+                recorder: Mapping[str, float] | None = None) -> Session:
         """Creates a session, and returns it as a Session.
 
         name      the session outlives this connection; if None it ends with the connection
@@ -353,14 +376,14 @@ class Connection:
             {'name': name, 'budget': budget, 'recorder': recorder}))
         return Session(self, made['name'], is_named=name is not None)
 
-    def open_session(self, name):
+    def open_session(self, name: str) -> Session:
         """An existing Session. Raises Refused: not_found if there is none."""
         shown = self.call('session.show', {'session': name})
         return Session(self, name, is_named=shown['named'])
 
     # ---- internals ----
 
-    def _line_of(self, method, params):
+    def _line_of(self, method: str, params: _Json) -> bytes:
         self._last_id += 1
         message = {'jsonrpc': '2.0', 'id': self._last_id, 'method': method, 'params': params}
         line = json.dumps(message).encode() + b'\n'
@@ -369,11 +392,11 @@ class Connection:
                              f'have {len(line)}')
         return line
 
-    def _check_open(self):
+    def _check_open(self) -> None:
         if not self.is_open:
             raise Disconnected('the connection has been closed')
 
-    def _send(self, line, descriptors):
+    def _send(self, line: bytes, descriptors: Sequence[int]) -> None:
         self._check_open()
         try:
             sent = 0
@@ -384,13 +407,13 @@ class Connection:
             self._receive_rest()
             raise Disconnected('the daemon has closed the connection') from error
 
-    def _receive_rest(self):
+    def _receive_rest(self) -> None:
         """Receives what the daemon had sent before it closed the connection."""
         with contextlib.suppress(Disconnected):
             while self._receive(time.monotonic()):
                 pass
 
-    def _answer(self, end, object_hook=None):
+    def _answer(self, end: float | None, object_hook: _ObjectHook = None) -> typing.Any:
         while True:
             message = self._message(end, object_hook)
             if message is None:
@@ -404,12 +427,12 @@ class Connection:
                 raise Refused(message['error'])
             return message['result']
 
-    def _keep(self, notification):
+    def _keep(self, notification: _Json) -> None:
         item = _item(notification)
         if item is not None:
             self._items[item.session].append(item)
 
-    def _message(self, end, object_hook=None):
+    def _message(self, end: float | None, object_hook: _ObjectHook = None) -> typing.Any:
         """The next message, or None if none has come at `end`."""
         while True:
             line_end = self._received.find(b'\n', self._looked_at)
@@ -421,7 +444,7 @@ class Connection:
             if not self._receive(end):
                 return None
 
-    def _take_line(self, line_end):
+    def _take_line(self, line_end: int) -> str:
         """Returns the text of a line. Lines can be long, so the received bytes are deleted."""
         with memoryview(self._received) as received, received[:line_end] as line:
             text = str(line, 'utf-8')
@@ -429,7 +452,7 @@ class Connection:
         self._looked_at = 0
         return text
 
-    def _receive(self, end):
+    def _receive(self, end: float | None) -> bool:
         self._check_open()
         if not _has_any([self._socket], end):
             return False
@@ -442,7 +465,7 @@ class Connection:
         self._received += chunk
         return True
 
-    def _take(self, session, end):
+    def _take(self, session: str, end: float | None) -> Item | None:
         """The session's next item, or None if none has come at `end`."""
         items = self._items[session]
         while not items:
@@ -452,7 +475,7 @@ class Connection:
             self._keep(message)
         return items.popleft()
 
-    def _take_all(self, session):
+    def _take_all(self, session: str) -> list[Item]:
         """Receives at most one chunk from the socket, where more could arrive endlessly."""
         closed = None
         try:
@@ -466,13 +489,13 @@ class Connection:
             raise closed
         return items
 
-    def _keep_received(self):
+    def _keep_received(self) -> None:
         while b'\n' in self._received:
             self._keep(self._message(time.monotonic()))
 
     # ---- the next daemon ----
 
-    def _join_next(self, method, params, end, stops):
+    def _join_next(self, method: str, params: _Json, end: float, stops: Sequence[_Descriptor]) -> bool:
         """Connects to the next daemon, and waits for its answer: a listening socket that outlives daemons accepts
         connections also while none runs. False if one of `stops` becomes readable first."""
         self._receive_rest()
@@ -501,16 +524,16 @@ class Session:
     """A set of settings with their results: the unit of work with the daemon. As a context manager, it is deleted at
     the end if it is unnamed; a named one stays. Must be used in the thread of its connection."""
 
-    def __init__(self, connection, name, is_named):
+    def __init__(self, connection: Connection, name: str, is_named: bool) -> None:
         self.connection = connection
         self.name = name
         self.is_named = is_named
         self._describe = False
 
-    def __enter__(self):
+    def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if not self.is_named and self.connection.is_open:
             try:
                 self.delete()
@@ -520,15 +543,17 @@ class Session:
                 if refused.name != 'not_found':  # it was deleted in the block
                     raise
 
-    def call(self, method, params=None, descriptors=()):
+    def call(self, method: str, params: _Json | None = None, descriptors: Iterable[_Descriptor] = ()) -> _Json:
         """Connection.call() with this session's name, for methods that take a session."""
         return self.connection.call(method, {'session': self.name, **(params or {})}, descriptors)
 
-    def show(self):
+    def show(self) -> _Json:
         """Its settings, its draft, its counts."""
         return self.call('session.show')
 
-    def set(self, patterns, target, do=None, when=None, scope=None, returns=None, files=(), **others):
+    def set(self, patterns: Iterable[str], target: _Json | None, do: str | None = None, when: str | None = None,
+            scope: str | None = None, returns: str | None = None, files: Sequence[str | os.PathLike[str]] = (),
+            **others: typing.Any) -> _Json:
         """Adds settings to the draft: stage.set. They take effect at commit().
 
         target   from target()
@@ -549,24 +574,25 @@ class Session:
                  'scope': scope, 'returns': returns, 'files': list(files) or None, **members}),
                              descriptors)
 
-    def prove(self, pids=()):
+    def prove(self, pids: Iterable[int] = ()) -> _Json:
         """Proves that the kernel lets this user trace these processes: session.prove. A session of a user who may not
         trace every process sees only proven processes and those that they fork; an exec ends a proof. set() does this
         for the `pids` of its target. Returns `needed`, `proven`, `unproven`, and `wanted`: the processes that were seen
         and left out since the last call."""
-        pids, answer = list(pids), None
-        while answer is None or pids:
-            some, pids = pids[:_MOST_PROOFS], pids[_MOST_PROOFS:]
+        left = list(pids)
+        while True:
+            some, left = left[:_MOST_PROOFS], left[_MOST_PROOFS:]
             with _memories(some) as memories:
-                answer = self.call('session.prove', {'proofs': len(memories)}, memories)
-        return answer
+                answer: _Json = self.call('session.prove', {'proofs': len(memories)}, memories)
+            if not left:
+                return answer
 
-    def remove(self, patterns, target=None, scope=None):
+    def remove(self, patterns: Iterable[str], target: _Json | None = None, scope: str | None = None) -> _Json:
         """Removes settings from the draft: stage.remove."""
         return self.call('stage.remove', _without_none(
             {'patterns': list(patterns), 'target': target, 'scope': scope}))
 
-    def commit(self, partial=False, dry_run=False, strict=False):
+    def commit(self, partial: bool = False, dry_run: bool = False, strict: bool = False) -> _Json:
         """Switches to the draft, in one atomic step; returns what it covers and what it cost.
 
         Sites that are refused fail it, unless they fit a glob that fits others, too: they are left out then.
@@ -578,47 +604,48 @@ class Session:
         """
         return self.call('stage.commit', {'partial': partial, 'strict': strict, 'dry_run': dry_run})
 
-    def abort(self):
+    def abort(self) -> None:
         """Discards the draft."""
         self.call('stage.abort')
 
-    def pause(self):
+    def pause(self) -> _Json:
         """Stops counting and streaming, in one step; counters are kept."""
         return self.call('session.pause')
 
-    def resume(self):
+    def resume(self) -> _Json:
         """Resumes counting and streaming, in one step."""
         return self.call('session.resume')
 
-    def restart(self):
+    def restart(self) -> _Json:
         """Sets the counters to zero and resumes, in one step."""
         return self.call('session.restart')
 
-    def read(self, clear=False):
+    def read(self, clear: bool = False) -> _Json:
         """The results so far: `rows` and totals. With `clear` the counters are zeroed in the same atomic step."""
         return self.call('session.read', {'clear': clear})
 
-    def delete(self):
+    def delete(self) -> _Json:
         """Deletes the session with its settings and results."""
         return self.call('session.delete')
 
-    def subscribe(self, describe=False):
+    def subscribe(self, describe: bool = False) -> None:
         """From now on the session's events come to this connection; with `describe` also the names and types of their
         arguments. Received events are kept in this process until events() or pending() returns them: take them in time,
         or the daemon runs out of room and reports the losses as Lost."""
         self._describe = describe
         self.call('session.subscribe', {'describe': describe})
 
-    def unsubscribe(self):
+    def unsubscribe(self) -> None:
         """Stops the events; those that were received are kept."""
         self.call('session.unsubscribe')
 
-    def flush(self):
+    def flush(self) -> int:
         """When this returns, every event that fired before the call is in pending(). Returns the time of the flush, in
         ns since boot."""
-        return self.call('session.flush')['ts']
+        flushed_ns: int = self.call('session.flush')['ts']
+        return flushed_ns
 
-    def events(self, timeout_s=None):
+    def events(self, timeout_s: float | None = None) -> Iterator[Item]:
         """Yields Event, Lost and, if wanted, Described, in time order, as they come: for ever, or until none has come
         for `timeout_s`. Raises Disconnected when the daemon ends."""
         while True:
@@ -628,11 +655,11 @@ class Session:
                 return
             yield item
 
-    def pending(self):
+    def pending(self) -> list[Item]:
         """A list of those items of events() that have come; does not wait."""
         return self.connection._take_all(self.name)
 
-    def rejoin(self, patience_s=10, stop=None):
+    def rejoin(self, patience_s: float = 10, stop: _Descriptor | None = None) -> bool:
         """After the daemon's end: connects to the next daemon, and subscribes to this session as before,
         because a saved session goes on there. Its events continue with the first record that the previous
         daemon had not delivered, after what is still in pending(). Other sessions of the connection have lost

@@ -9,13 +9,19 @@ The format: opentelemetry-proto, trace/v1/trace.proto and docs/specification.md,
 traceparent: https://www.w3.org/TR/trace-context/.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import datetime
 import functools
 import hashlib
 import re
+import typing
+from collections.abc import Callable, Iterable, Mapping
 
 import tracectl
+
+Json = dict[str, typing.Any]
 
 MOST_OPEN_CALLS = 100_000  # of all threads together
 MOST_SPAN_EVENTS = 128
@@ -31,17 +37,17 @@ class Context:
     """The trace that a span belongs to, and its parent span."""
 
     trace_id: str             # 32 hexadecimal digits
-    parent: 'str | None' = None  # 16 hexadecimal digits
-    flags: 'int | None' = None
+    parent: str | None = None  # 16 hexadecimal digits
+    flags: int | None = None
 
 
-def digest(digits, *parts):
+def digest(digits: int, *parts: object) -> str:
     """This many hexadecimal digits, equal for equal parts, and never all 0."""
     text = '\0'.join(map(str, parts)).encode()
     return hashlib.blake2b(text, digest_size=digits // 2).hexdigest()
 
 
-def context_of_traceparent(text):
+def context_of_traceparent(text: str) -> Context | None:
     """None if the text is invalid. Reads version 0, and the known part of later ones; ids must not be all 0."""
     match = _TRACEPARENT.fullmatch(text)
     if not match or match[1] == 'ff' or (match[1] == '00' and match[5]):
@@ -52,17 +58,17 @@ def context_of_traceparent(text):
 
 
 @functools.lru_cache(maxsize=64)
-def _second(text):
+def _second(text: str) -> int:
     moment = datetime.datetime.strptime(text, '%Y-%m-%dT%H:%M:%S')
     return int(moment.replace(tzinfo=datetime.timezone.utc).timestamp())
 
 
-def unix_ns(wall):
+def unix_ns(wall: str) -> int:
     """2026-11-21T04:10:45.641765954Z as nanoseconds since 1970."""
     return _second(wall[:19]) * 1_000_000_000 + int(wall[20:29])
 
 
-def any_value(value):
+def any_value(value: object) -> Json:
     """An AnyValue. Integers that do not fit into an int64 become strings."""
     if isinstance(value, bool):
         return {'boolValue': value}
@@ -73,7 +79,7 @@ def any_value(value):
     return {'stringValue': str(value)}
 
 
-def attributes(values):
+def attributes(values: Mapping[str, object]) -> list[Json]:
     """A list of KeyValue, without those whose value is None."""
     return [{'key': key, 'value': any_value(value)} for key, value in values.items()
             if value is not None]
@@ -84,7 +90,7 @@ class OpenCall:
     hit: tracectl.Event
     span_id: str
     context: Context
-    events: list = dataclasses.field(default_factory=list)
+    events: list[Json] = dataclasses.field(default_factory=list)
     events_left_out: int = 0
 
 
@@ -92,25 +98,26 @@ class OpenCall:
 class Span:
     pid: int
     comm: str
-    body: dict  # in OTLP's JSON
+    body: Json  # in OTLP's JSON
 
 
 class Spans:
     """Makes spans from the items of one session, in order."""
 
-    def __init__(self, host, is_followed, trace_id=None):
+    def __init__(self, host: str, is_followed: Callable[[tracectl.Event], bool],
+                 trace_id: str | None = None) -> None:
         """host         part of generated ids
         is_followed  returns whether the call that an event begins has a return
         trace_id     the source of trace ids: 'tag', 'argN', or None"""
         self._host = host
         self._is_followed = is_followed
         self._trace_id = trace_id
-        self._open = {}  # by pid and tid: the outermost first
+        self._open: dict[tuple[int, int], list[OpenCall]] = {}  # by pid and tid: the outermost first
         self._open_count = 0
-        self._described = {}
+        self._described: dict[str, list[str]] = {}
         self.lost = 0
 
-    def take(self, item):
+    def take(self, item: tracectl.Item) -> Span | None:
         """The span that the item ends, or None."""
         if isinstance(item, tracectl.Described):
             self._described[item.probe] = [one['name'] for one in item.args]
@@ -129,14 +136,14 @@ class Spans:
             self._add_event(item)
         return None
 
-    def forget_open(self):
+    def forget_open(self) -> None:
         """After a loss: open calls may have ended."""
         self._open.clear()
         self._open_count = 0
 
     # ---- calls ----
 
-    def _begin(self, hit):
+    def _begin(self, hit: tracectl.Event) -> None:
         if self._open_count >= MOST_OPEN_CALLS:
             self.forget_open()
         calls = self._open.setdefault((hit.pid, hit.tid), [])
@@ -144,7 +151,7 @@ class Spans:
         calls.append(OpenCall(hit, self._new_span_id(hit), self._context(hit, around)))
         self._open_count += 1
 
-    def _end(self, end):
+    def _end(self, end: tracectl.Event) -> Span:
         """Also drops the calls within it whose ends did not come."""
         calls = self._open.get((end.pid, end.tid), [])
         for place in reversed(range(len(calls))):
@@ -159,12 +166,12 @@ class Spans:
         return self._span(OpenCall(end, self._new_span_id(end), self._own_context(end)), end)
 
     @staticmethod
-    def _is_end_of(hit, end):
+    def _is_end_of(hit: tracectl.Event, end: tracectl.Event) -> bool:
         if hit.call or end.call:
             return hit.call == end.call
         return hit.probe == end.probe
 
-    def _add_event(self, hit):
+    def _add_event(self, hit: tracectl.Event) -> None:
         calls = self._open.get((hit.pid, hit.tid))
         if not calls:
             return
@@ -176,10 +183,10 @@ class Spans:
 
     # ---- ids ----
 
-    def _new_span_id(self, event):
+    def _new_span_id(self, event: tracectl.Event) -> str:
         return digest(16, self._host, event.pid, event.tid, event.ts, event.probe, event.kind)
 
-    def _context(self, hit, around):
+    def _context(self, hit: tracectl.Event, around: OpenCall | None) -> Context:
         """The trace that the hit names, else that of the call around it, else a new one."""
         named = self._named_context(hit)
         if around is None:
@@ -188,11 +195,11 @@ class Spans:
             return named
         return Context(around.context.trace_id, around.span_id, around.context.flags)
 
-    def _own_context(self, event):
+    def _own_context(self, event: tracectl.Event) -> Context:
         return self._named_context(event) or Context(
             digest(32, self._host, event.pid, event.tid, event.ts))
 
-    def _named_context(self, event):
+    def _named_context(self, event: tracectl.Event) -> Context | None:
         if self._trace_id == 'tag':
             return self._context_of_tag(event.tag)
         if self._trace_id:
@@ -202,30 +209,30 @@ class Spans:
         return None
 
     @staticmethod
-    def _context_of_tag(tag):
+    def _context_of_tag(tag: str | None) -> Context | None:
         """A tag is shorter than a trace id: equal tags make the same trace."""
         return Context(digest(32, tag)) if tag else None
 
     # ---- spans ----
 
-    def _arguments(self, event):
+    def _arguments(self, event: tracectl.Event) -> Json:
         names = self._described.get(event.probe, [])
         if len(names) != len(event.args):
             names = [f'arg{i}' for i in range(len(event.args))]
         return {'tracectl.arg.' + name: value for name, value in zip(names, event.args)}
 
     @staticmethod
-    def _begin_ns(call, end):
+    def _begin_ns(call: OpenCall, end: tracectl.Event) -> int:
         """Durations leave out what the probes took; calls within it began and ended with that."""
         end_ns = unix_ns(end.wall)
         if call.hit is end:
             return end_ns - (end.duration or 0)
         return min(unix_ns(call.hit.wall), end_ns)  # the wall clock may have been set back
 
-    def _span(self, call, end):
+    def _span(self, call: OpenCall, end: tracectl.Event) -> Span:
         end_ns = unix_ns(end.wall)
         arguments = self._arguments(call.hit) or self._arguments(end)
-        body = {'traceId': call.context.trace_id, 'spanId': call.span_id, 'name': end.probe,
+        body: Json = {'traceId': call.context.trace_id, 'spanId': call.span_id, 'name': end.probe,
                 'kind': KIND_INTERNAL, 'startTimeUnixNano': str(self._begin_ns(call, end)),
                 'endTimeUnixNano': str(end_ns),
                 'attributes': attributes({
@@ -245,9 +252,9 @@ class Spans:
         return Span(end.pid, end.comm, body)
 
 
-def request_of(spans, host, service=None, version=''):
+def request_of(spans: Iterable[Span], host: str, service: str | None = None, version: str = '') -> Json:
     """An ExportTraceServiceRequest, with the spans grouped by process."""
-    groups = {}
+    groups: dict[tuple[int, str], list[Json]] = {}
     for span in spans:
         groups.setdefault((span.pid, service or span.comm), []).append(span.body)
     scope = {'name': 'tracectl', 'version': version}

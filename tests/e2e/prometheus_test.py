@@ -304,6 +304,7 @@ class Exporter(ExporterTest):
         spec = importlib.util.spec_from_loader(
             'tracectl_prometheus', importlib.machinery.SourceFileLoader('tracectl_prometheus', EXPORTER))
         exporter = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = exporter  # where dataclasses look for the types of annotations
         spec.loader.exec_module(exporter)
         program = self.program('hot')
         self.session('s', program, 'count by tid, sum(arg0), avg(arg0), min(arg0), max(arg0), hist(arg0), '
