@@ -570,13 +570,15 @@ LIBDIR ?= $(PREFIX)/lib
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
+# For the Python package, where Python itself searches. None by default: pip knows the folders of each Python.
+PYTHONDIR ?=
 to = $(DESTDIR)$(PREFIX)
 
 # install_to: mode, folder, files (none is fine)
 install_to = $(if $(strip $(3)),install -d '$(2)' && install -m $(1) $(3) '$(2)',:)
 
 # The exporters find the Python client in their own folder, also when they are started by a symbolic link.
-exporters := $(filter-out %.py,$(wildcard client/python/tracectl*))
+exporters := $(wildcard client/python/tracectl-*)
 units := $(wildcard systemd/*.service systemd/*.socket)
 
 # The units contain Debian's paths of the programs, which are replaced here.
@@ -586,6 +588,7 @@ install: build
 	@$(call install_to,644,$(to)/share/tracectl/python,$(wildcard client/python/*.py))
 	@$(call install_to,755,$(to)/share/tracectl/python,$(exporters))
 	@$(foreach e,$(notdir $(exporters)),ln -sf ../share/tracectl/python/$(e) '$(to)/bin/$(e)';)
+	@$(if $(PYTHONDIR),$(call install_to,644,$(DESTDIR)$(PYTHONDIR)/tracectl,$(wildcard client/python/packaged/*)),:)
 	@$(call install_to,644,$(DESTDIR)$(LIBDIR),$(runtime) $(runtime_so))
 	@ln -sf $(notdir $(runtime_so)) '$(DESTDIR)$(LIBDIR)/$(basename $(notdir $(runtime_so)))'
 	@$(call install_to,644,$(to)/include/tracectl,$(wildcard usdt/include/tracectl/*.h))
@@ -605,7 +608,7 @@ package := $(B)/deb/tracectl-$(VERSION)
 
 deb: $(B)/deb/made
 $(B)/deb/made: $(programs) $(schema) $(runtime) $(runtime_so) $(wildcard packaging/debian/* packaging/completions/* \
-		systemd/* client/python/* docs/man/* usdt/include/tracectl/*.h)
+		systemd/* client/python/* client/python/packaged/* docs/man/* usdt/include/tracectl/*.h)
 	$(call say,DEB,$(@D))
 	$(V)rm -rf $(@D) && mkdir -p $(package)
 	$(V)ln -s $(addprefix $(CURDIR)/,$(wildcard *) $(B)) $(package)/

@@ -30,6 +30,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import importlib
 import json
 import os
 import select
@@ -38,7 +39,7 @@ import time
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ['connect', 'target', 'Connection', 'Session', 'Event', 'Lost', 'Described', 'Item', 'Error',
+__all__ = ['connect', 'target', 'frame_of', 'Connection', 'Session', 'Event', 'Lost', 'Described', 'Item', 'Error',
            'Refused', 'Disconnected', 'DEFAULT_SOCKET']
 
 DEFAULT_SOCKET = '/run/tracectl/tracectl.sock'
@@ -251,6 +252,66 @@ def _within_message(object_hook: _ObjectHook) -> _ObjectHook:
 
 def _without_none(params: _Json) -> _Json:
     return {name: value for name, value in params.items() if value is not None}
+
+
+# ---- pandas ----
+
+# tracectl-protocol-results(7)
+_ROW_MEMBERS = {'probe', 'demangled', 'of', 'by', 'count', 'sum', 'min', 'max', 'avg', 'hist', 'step', 'unread', 'self',
+                'probes', 'unwound', 'stack', 'stack_by', 'stack_end', 'caller'}
+
+
+def _pandas() -> typing.Any:
+    try:
+        return importlib.import_module('pandas')
+    except ImportError as error:
+        raise ImportError('a frame needs pandas: apt install python3-pandas, or pip install pandas') from error
+
+
+def _cells_of_row(row: _Json) -> _Json:
+    """By name of the column: those that say what the row is about come first."""
+    cells = {name: row[name] for name in ('probe', 'of') if name in row}
+    for key, value in row.get('by', {}).items():
+        while key in _ROW_MEMBERS:
+            key += '_'
+        cells[key] = value
+    return {**cells, **{name: value for name, value in row.items() if name != 'by'}}
+
+
+def _cells_of_item(item: Event | Lost) -> _Json:
+    cells = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+    if isinstance(item, Lost):
+        return {**cells, 'kind': 'lost'}
+    del cells['args']
+    return {**cells, **{f'arg{number}': value for number, value in enumerate(item.args)}}
+
+
+def _frame(pandas: typing.Any, lines: Sequence[_Json], least: Sequence[str]) -> typing.Any:
+    """A DataFrame of these lines, each with its cells by column; with the columns `least` also if there are none."""
+    names = dict.fromkeys([name for line in lines for name in line] or least)
+    return pandas.DataFrame({name: _column(pandas, [line.get(name) for line in lines]) for name in names})
+
+
+def _column(pandas: typing.Any, values: Sequence[typing.Any]) -> typing.Any:
+    """Where pandas chooses, integers become floats if one is missing, and lose digits."""
+    numbers = [value for value in values if type(value) is int]
+    if len(numbers) == sum(value is not None for value in values) and numbers:
+        if -1 << 63 <= min(numbers) and max(numbers) < 1 << 63:
+            return pandas.array(values, dtype='Int64')
+        if min(numbers) >= 0 and max(numbers) < 1 << 64:
+            return pandas.array(values, dtype='UInt64')
+    return pandas.Series(values, dtype=object if numbers or not values else None)
+
+
+def frame_of(items: Iterable[Item]) -> typing.Any:
+    """Events as a pandas.DataFrame: a column for each member of Event, with `arg0` and so on in place of `args`. A Lost
+    is a row, too, whose `kind` is 'lost', with `count` and `cause`; Described are left out.
+    Raises ImportError if pandas is not installed."""
+    lines = [_cells_of_item(item) for item in items if not isinstance(item, Described)]
+    return _frame(_pandas(), lines, [field.name for field in dataclasses.fields(Event) if field.name != 'args'])
+
+
+# ---- the daemon ----
 
 
 class Connection:
@@ -623,6 +684,13 @@ class Session:
     def read(self, clear: bool = False) -> _Json:
         """The results so far: `rows` and totals. With `clear` the counters are zeroed in the same atomic step."""
         return self.call('session.read', {'clear': clear})
+
+    def frame(self, clear: bool = False) -> typing.Any:
+        """The rows of read() as a pandas.DataFrame: a column for each member, and one for each key of `by`, named by
+        its expression, with `_` added where a member has that name. Integers are exact also where some are missing.
+        Raises ImportError if pandas is not installed."""
+        pandas = _pandas()
+        return _frame(pandas, [_cells_of_row(row) for row in self.read(clear)['rows']], ['probe', 'count'])
 
     def delete(self) -> _Json:
         """Deletes the session with its settings and results."""

@@ -14,7 +14,7 @@ import container
 import support
 from installed import dumps_in, newer_package
 
-PACKAGES = ['tracectl', 'tracectld', 'tracectl-exporters', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
+PACKAGES = ['tracectl', 'tracectld', 'tracectl-exporters', 'python3-tracectl', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
 # Where dpkg, rpm, the journal and the tools for users log what they do.
 NOTED = ['/var/lib/dpkg', '/root/.rpmdb', '/var/log', '/tmp', '/var/tmp', '/var/cache/ldconfig']
 RPMS = ['tracectl', 'tracectld', 'tracectl-exporters', 'libtracectl-usdt', 'libtracectl-usdt-devel']
@@ -191,6 +191,10 @@ class Installed(Installation):
         for file in ('bash-completion/completions/tracectl', 'zsh/vendor-completions/_tracectl',
                      'fish/vendor_completions.d/tracectl.fish'):
             self.run_there('test', '-s', '/usr/share/' + file)
+        folder = '/usr/lib/python3/dist-packages/tracectl'
+        self.assertEqual(self.run_there('python3', '-c', 'import tracectl; print(tracectl.__file__)'),
+                         folder + '/__init__.py\n')
+        self.run_there('test', '-e', folder + '/py.typed')
         running = self.main_pids()
         self.assertNotIn(0, running)
         self.container.install(*(newer_package(name, self.container) for name in PACKAGES))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The Python client, client/python/tracectl.py, with a daemon; compared with the targets' own reports."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -11,6 +12,7 @@ import tempfile
 import threading
 import unittest
 
+import pandas
 import service_manager
 import support
 
@@ -103,6 +105,47 @@ class PythonClient(support.DaemonTest):
             self.assertEqual([row['count'] for row in session.read()['rows']], [7])
             session.delete()
             self.assertEqual(again.sessions(), [])
+
+    def test_rows_are_a_frame(self):
+        program, here = self.hot()
+        with self.connection.session() as session:
+            self.assertEqual((session.frame().shape, list(session.frame())), ((0, 2), ['probe', 'count']))
+            session.set(['u::hot_push'], here, do='count by arg0 % 3, tid')
+            session.set(['u::hot_nop5'], here, do='sum(arg0)')
+            session.commit()
+            self.call(program, 10)
+            program.send('hot_nop5 100')
+            program.result()
+            frame = session.frame(clear=True)
+            self.assertEqual(len(session.frame()), 0)
+        self.assertEqual(set(frame), {'probe', 'arg0 % 3', 'tid', 'count', 'of', 'sum'})
+        self.assertEqual(len(frame), 4)
+        pushes = frame[frame['probe'].str.endswith('hot_push')].sort_values('arg0 % 3')
+        self.assertEqual([list(pushes[name]) for name in ('arg0 % 3', 'tid', 'count')],
+                         [[0, 1, 2], [program.pid] * 3, [4, 3, 3]])
+        others = frame[frame['probe'].str.endswith('hot_nop5')]
+        self.assertTrue(others['tid'].isna().all())
+        self.assertEqual([list(others[name]) for name in ('of', 'sum')], [['arg0'], [sum(range(100))]])
+        self.assertEqual(str(frame['tid'].dtype), 'Int64')
+
+    def test_events_are_a_frame(self):
+        program, here = self.hot()
+        with self.connection.session() as session:
+            session.set(['u::hot_push'], here, do='event(arg0, comm), return')
+            session.subscribe(describe=True)
+            session.commit()
+            self.call(program, 20)
+            session.flush()
+            items = session.pending()
+        frame = tracectl.frame_of(items)
+        self.assertEqual(len(frame), 40)
+        hits, returns = (frame[frame['kind'] == kind] for kind in ('hit', 'return'))
+        self.assertEqual([list(hits[name]) for name in ('arg0', 'arg1')], [list(range(20)), ['hot'] * 20])
+        self.assertEqual(set(frame['pid']), {program.pid})
+        self.assertEqual(list(returns['duration']), [item.duration for item in items
+                                                     if isinstance(item, tracectl.Event) and item.kind == 'return'])
+        self.assertTrue(hits['duration'].isna().all())
+        self.assertNotIn('args', frame)
 
     def test_every_event_comes_in_order_before_flush_returns(self):
         program, here = self.hot()
@@ -315,6 +358,30 @@ class Rejoining(unittest.TestCase):
         self.service.listening.close()
         with self.assertRaisesRegex(tracectl.Disconnected, 'no daemon listens on .*; tried for 0.3 s$'):
             self.session.rejoin(0.3)
+
+
+class Frames(unittest.TestCase):
+    def test_a_lost_item_is_a_row(self):
+        event = tracectl.Event(1, '2026-11-21T04:10:45.641765954Z', 2, 's', 0, 7, 7, 'hot', 'p', 'hit', [5])
+        frame = tracectl.frame_of([event, tracectl.Lost(3, 40, 'ring_full', 's'),
+                                   tracectl.Described('s', 'p', [{'name': 'x'}])])
+        self.assertEqual(list(frame['kind']), ['hit', 'lost'])
+        self.assertEqual((frame['count'][1], frame['cause'][1]), (40, 'ring_full'))
+        self.assertTrue(pandas.isna(frame['count'][0]))
+        self.assertEqual(list(tracectl.frame_of([]))[:2], ['ts', 'wall'])
+
+    def test_no_integer_loses_digits(self):
+        for values in ([2 ** 63 - 1, None], [2 ** 64 - 1, None, 5], [-2 ** 63, 2 ** 64 - 1, None], [2 ** 62 + 1, 0.5]):
+            column = tracectl._frame(pandas, [{'value': value} for value in values], [])['value']
+            self.assertEqual([None if pandas.isna(value) else value for value in column], values)
+
+    def test_a_key_that_is_named_as_a_member_has_a_column_of_its_own(self):
+        schema = json.loads((support.BUILD / 'protocol.schema.json').read_text())
+        members = schema['$defs']['session.read.reply']['properties']['rows']['items']['properties']
+        self.assertIn('sum', members)
+        for name in members:
+            cells = tracectl._cells_of_row({'probe': 'p', 'by': {name: 'key'}, 'count': 1})
+            self.assertEqual(cells, {'probe': 'p', name + '_': 'key', 'count': 1})
 
 
 class FakeDaemon:

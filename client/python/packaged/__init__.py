@@ -1,0 +1,1 @@
+../tracectl.py
