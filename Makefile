@@ -598,6 +598,7 @@ install: build
 	@install -D -m 644 systemd/tmpfiles.conf '$(DESTDIR)$(TMPFILESDIR)/tracectld.conf'
 	@$(foreach s,1 3 5 7 8,$(call install_to,644,$(to)/share/man/man$(s),$(wildcard docs/man/*.$(s)));)
 	@$(call install_to,644,$(to)/share/tracectl,$(schema))
+	@$(call install_to,644,$(to)/share/tracectl/grafana,$(wildcard packaging/grafana/*))
 	@$(call install_to,644,$(to)/share/bash-completion/completions,packaging/completions/tracectl)
 	@$(call install_to,644,$(to)/share/zsh/site-functions,packaging/completions/_tracectl)
 	@$(call install_to,644,$(to)/share/fish/vendor_completions.d,packaging/completions/tracectl.fish)
@@ -607,7 +608,7 @@ install: build
 package := $(B)/deb/tracectl-$(VERSION)
 
 deb: $(B)/deb/made
-$(B)/deb/made: $(programs) $(schema) $(runtime) $(runtime_so) $(wildcard packaging/debian/* packaging/completions/* \
+$(B)/deb/made: $(programs) $(schema) $(runtime) $(runtime_so) $(wildcard packaging/debian/* packaging/completions/* packaging/grafana/* \
 		systemd/* client/python/* client/python/packaged/* docs/man/* usdt/include/tracectl/*.h)
 	$(call say,DEB,$(@D))
 	$(V)rm -rf $(@D) && mkdir -p $(package)

@@ -124,8 +124,7 @@ class WithoutItsLibrary(unittest.TestCase):
         self.assertIn('apt install python3-prometheus-client', refused.stderr)
 
 
-@support.needs_root
-class Prometheus(ExporterTest):
+class Scraped(ExporterTest):
     def prometheus(self, exporter):
         """The address of a Prometheus that scrapes it."""
         folder = tempfile.mkdtemp()
@@ -166,6 +165,9 @@ class Prometheus(ExporterTest):
         return {tuple(dict(labels).get(name) for name in names): value
                 for labels, value in self.query(address, expression).items()}
 
+
+@support.needs_root
+class Prometheus(Scraped):
     def test_it_has_what_the_program_did(self):
         program = self.program('hot')
         self.session('web-counts', program, 'count by tid, sum(arg0), max(arg0)')
