@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Turns events of tracectld into OpenTelemetry spans, in the JSON of OTLP.
+"""Turns events of tracectld into OpenTelemetry spans and log records, in the JSON of OTLP.
 
 A span begins with a hit whose call is followed and ends with the call's return in the same thread. Hits in
 between are within it: other calls are its children, other hits its events. The nesting follows from the order
 of a thread's events, so after a loss nothing becomes a child of a call that was open before.
 
-The format: opentelemetry-proto, trace/v1/trace.proto and docs/specification.md, "JSON Protobuf Encoding";
+The format: opentelemetry-proto, trace/v1/trace.proto, logs/v1/logs.proto and docs/specification.md, "JSON Protobuf
+Encoding";
 traceparent: https://www.w3.org/TR/trace-context/.
 """
 
@@ -28,6 +29,8 @@ MOST_SPAN_EVENTS = 128
 
 KIND_INTERNAL = 1
 STATUS_ERROR = 2
+SEVERITY_WARN = 13
+SLOW_CALL = 'tracectl.slow_call'
 
 _TRACEPARENT = re.compile(r'([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?')
 
@@ -95,10 +98,17 @@ class OpenCall:
 
 
 @dataclasses.dataclass(frozen=True)
-class Span:
+class Record:
+    """A span or a log record."""
+
     pid: int
     comm: str
     body: Json  # in OTLP's JSON
+
+
+@dataclasses.dataclass(frozen=True)
+class Span(Record):
+    duration: int | None  # ns, as of the event that ends it
 
 
 class Spans:
@@ -249,17 +259,35 @@ class Spans:
             body['droppedEventsCount'] = call.events_left_out
         if end.kind == 'unwound':
             body['status'] = {'code': STATUS_ERROR, 'message': 'it was left without a return'}
-        return Span(end.pid, end.comm, body)
+        return Span(end.pid, end.comm, body, end.duration)
 
 
-def request_of(spans: Iterable[Span], host: str, service: str | None = None, version: str = '') -> Json:
-    """An ExportTraceServiceRequest, with the spans grouped by process."""
+def log_of(span: Span, observed_ns: int) -> Record:
+    """A LogRecord that says how long the call took, with the attributes of its span."""
+    body = {'timeUnixNano': span.body['endTimeUnixNano'], 'observedTimeUnixNano': str(observed_ns),
+            'severityNumber': SEVERITY_WARN, 'severityText': 'WARN', 'eventName': SLOW_CALL,
+            'body': {'stringValue': f'{span.body["name"]} took {(span.duration or 0) / 1e6:.6g} ms'},
+            'attributes': span.body['attributes'], 'traceId': span.body['traceId'], 'spanId': span.body['spanId']}
+    if 'flags' in span.body:
+        body['flags'] = span.body['flags']
+    return Record(span.pid, span.comm, body)
+
+
+# Each as the names of its lists in a request, from the outermost on.
+SPANS = 'resourceSpans', 'scopeSpans', 'spans'
+LOGS = 'resourceLogs', 'scopeLogs', 'logRecords'
+
+
+def request_of(records: Iterable[Record], host: str, service: str | None = None, version: str = '',
+               lists: tuple[str, str, str] = SPANS) -> Json:
+    """An ExportTraceServiceRequest or an ExportLogsServiceRequest, with the records grouped by process."""
+    by_resource, by_scope, of_all = lists
     groups: dict[tuple[int, str], list[Json]] = {}
-    for span in spans:
-        groups.setdefault((span.pid, service or span.comm), []).append(span.body)
+    for record in records:
+        groups.setdefault((record.pid, service or record.comm), []).append(record.body)
     scope = {'name': 'tracectl', 'version': version}
-    return {'resourceSpans': [
+    return {by_resource: [
         {'resource': {'attributes': attributes({'service.name': name, 'host.name': host,
                                                 'process.pid': pid})},
-         'scopeSpans': [{'scope': scope, 'spans': bodies}]}
+         by_scope: [{'scope': scope, of_all: bodies}]}
         for (pid, name), bodies in groups.items()]}

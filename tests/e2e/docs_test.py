@@ -380,8 +380,16 @@ class ExamplesOfSpans(otlp_test.ExporterTest):
         self.assertLessEqual(named, {span['traceId'] for span in receiver.spans})
         self.assertGreater(len(named), 0)
 
+    def test_slow_calls_are_log_records(self):
+        program, *words = self.commands()[1]
+        self.assertEqual(program, 'tracectl-otlp')
+        receiver = self.receiver()
+        # Our program sleeps for 0.1 ms in each call.
+        truth = self.spans(receiver, *(word.replace('10ms', '0.1ms') for word in words))
+        self.assertEqual(len(receiver.logs), len(truth))
+
     def test_a_session_of_a_service_is_sent_over_a_restart(self):
-        *commands, unit = self.commands()[1:]
+        *commands, unit = self.commands()[2:]
         self.assertEqual(unit, ['systemctl', 'start', 'tracectl-otlp@web'])
         for program, *words in commands:
             self.assertEqual(program, 'tracectl')

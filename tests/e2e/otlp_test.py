@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The exporter of spans, with a receiver that accepts only what the schema of OTLP allows (otlp.schema.json);
+"""The exporter of spans and of log records, with a receiver that accepts only what the schema of OTLP allows (otlp.schema.json);
 compared with the traced program's report on its requests (tests/targets/spans.cpp)."""
 
 import collections
@@ -36,21 +36,27 @@ SMALL_RINGS = ('--ring-bytes', '65536')
 
 
 @functools.cache
-def validator():
+def validator(request='ExportTraceServiceRequest'):
     schema = json.loads((support.ROOT / 'tests/e2e/otlp.schema.json').read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
+    return jsonschema.Draft202012Validator({**schema, '$ref': f'#/$defs/{request}'})
+
+
+# By path: the request, and the names of its lists.
+SIGNALS = {'/v1/traces': ('ExportTraceServiceRequest', 'resourceSpans', 'scopeSpans', 'spans'),
+           '/v1/logs': ('ExportLogsServiceRequest', 'resourceLogs', 'scopeLogs', 'logRecords')}
 
 
 class Receiver:
-    """Takes requests like a collector, and keeps the spans; `answers` are its first answers, each a status,
-    headers and a body."""
+    """Takes requests like a collector, and keeps the spans and log records; `answers` are its first answers, each a
+    status, headers and a body."""
 
     def __init__(self, answers=()):
         self.answers = list(answers)
-        self.spans = []  # with their resources, as dicts
+        self.spans, self.logs = [], []  # with their resources, as dicts
         self.faults = []
         self.requests = []  # headers
+        self.taken = []  # paths and bodies
         self.may_answer = threading.Event()
         self.may_answer.set()
         receiver = self
@@ -80,16 +86,20 @@ class Receiver:
 
     def take(self, path, headers, body):
         self.requests.append(dict(headers))
+        self.taken.append((path, body))
         answer = self.answers.pop(0) if self.answers else (200, {}, b'{}')
-        if path != '/v1/traces' or headers['Content-Type'] != 'application/json':
+        if path not in SIGNALS or headers['Content-Type'] != 'application/json':
             self.faults.append(f'{path} {headers["Content-Type"]}')
+            return 404, {}, b'{}'
         request = json.loads(body)
-        self.faults += [error.message for error in validator().iter_errors(request)]
+        kind, by_resource, by_scope, of_all = SIGNALS[path]
+        self.faults += [error.message for error in validator(kind).iter_errors(request)]
         if answer[0] == 200:
-            for part in request['resourceSpans']:
+            taken = self.spans if path == '/v1/traces' else self.logs
+            for part in request[by_resource]:
                 resource = attributes(part['resource'])
-                for scope in part['scopeSpans']:
-                    self.spans += [{**span, 'resource': resource} for span in scope['spans']]
+                for scope in part[by_scope]:
+                    taken += [{**one, 'resource': resource} for one in scope[of_all]]
         return answer
 
     def end(self):
@@ -255,6 +265,52 @@ class Otlp(ExporterTest, support.DaemonTest):
         self.assertEqual(len(queries), sum(request['number'] % 3 for request in truth))
         self.assertEqual({name_of(by_id[span['parentSpanId']]) for span in queries}, {'spans_serve'})
 
+    def test_slow_calls_are_logged_with_the_ids_of_their_spans(self):
+        # The program sleeps for 100 us in each spans_serve; it may be interrupted for as long in others.
+        truth, receiver, said = self.requests_served('--log-slower', '100us', '--trace-id', 'arg0')
+        spans = {span['spanId']: span for span in receiver.spans}
+        slow = {number for number, span in spans.items() if attributes(span)['tracectl.duration_ns'] >= 100_000}
+        self.assertEqual([log['spanId'] for log in receiver.logs], [span['spanId'] for span in receiver.spans
+                                                                    if span['spanId'] in slow])
+        self.assertLessEqual({span['spanId'] for span in receiver.spans if name_of(span) == 'spans_serve'}, slow)
+        self.assertGreaterEqual(len(slow), len(truth))
+        for log in receiver.logs:
+            span = spans[log['spanId']]
+            self.assertEqual([log.get(name) for name in ('traceId', 'flags', 'attributes', 'resource')],
+                             [span.get(name) for name in ('traceId', 'flags', 'attributes', 'resource')])
+            self.assertEqual(log['timeUnixNano'], span['endTimeUnixNano'])
+            self.assertGreaterEqual(int(log['observedTimeUnixNano']), int(log['timeUnixNano']))
+            self.assertEqual((log['severityNumber'], log['severityText'], log['eventName']),
+                             (13, 'WARN', 'tracectl.slow_call'))
+            name, took_ms = re.fullmatch(r'(\S+) took ([0-9.]+) ms', log['body']['stringValue']).groups()
+            self.assertEqual(name, span['name'])
+            self.assertAlmostEqual(float(took_ms), attributes(span)['tracectl.duration_ns'] / 1e6, delta=0.001)
+        self.assertIn(f'; {len(slow)} log records sent, 0 found the queue full, 0 not delivered, 0 rejected; 0 events lost',
+                      said)
+
+    def test_without_slow_calls_nothing_is_logged(self):
+        _, receiver, said = self.requests_served('--log-slower', '100s')
+        self.assertEqual(receiver.logs, [])
+        self.assertIn('; 0 log records sent', said)
+        self.assertEqual({path for path, _ in receiver.taken}, {'/v1/traces'})
+
+    def test_log_records_go_where_they_are_wanted(self):
+        other = self.receiver()
+        url = other.url.replace('/v1/traces', '/v1/logs')
+        for words, environment in ((['--logs-endpoint', url], {}), ([], {'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT': url})):
+            with self.subTest(words=words, environment=environment):
+                program = self.program('spans', '5')
+                receiver = self.receiver()
+                exporter = self.exporter(receiver, '-p', str(program.pid), 'u::spans_serve', '--log-slower', '0.1ms',
+                                         *words, **environment)
+                program.send('go')
+                truth = program.result()
+                self.ended(exporter)
+                self.assertEqual((len(receiver.spans), len(receiver.logs), len(other.logs)),
+                                 (len(truth), 0, len(truth)))
+                other.logs.clear()
+        self.assertEqual(other.faults, [])
+
     def test_a_collector_that_is_busy_gets_the_same_spans_again(self):
         program = self.program('spans', '20')
         self.session_of(program, ('u::spans_serve', SERVE))
@@ -328,7 +384,10 @@ class Otlp(ExporterTest, support.DaemonTest):
         for words, wanted in (([], 'either patterns or --session'),
                               (['u::f'], 'of which processes?'),
                               (['--session', 's', '--trace-id', 'arg12'], 'neither tag nor arg0 to arg11'),
-                              (['--session', 's', '--endpoint', 'ftp://x'], 'no address of http')):
+                              (['--session', 's', '--endpoint', 'ftp://x'], 'no address of http'),
+                              (['--session', 's', '--log-slower', '10'], '10 is not a time such as 10ms'),
+                              (['--session', 's', '--log-slower', '1s', '--endpoint', 'http://x/y'],
+                               'http://x/y does not end in /v1/traces: give --logs-endpoint, too')):
             done = subprocess.run(['/usr/bin/python3', EXPORTER, *words], capture_output=True, text=True,
                                   timeout=60)
             self.assertEqual(done.returncode, 2)
@@ -525,8 +584,8 @@ class Schema(unittest.TestCase):
         event(1, 'hit', 'f', ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', -1, 1.5])
         for ts in range(2, 200):
             event(ts, 'hit', 'mark')
-        span = event(200, 'unwound', 'f', duration=199)
-        self.request = json.loads(json.dumps(tracectl_spans.request_of([span], 'host')))
+        self.span = event(200, 'unwound', 'f', duration=199)
+        self.request = json.loads(json.dumps(tracectl_spans.request_of([self.span], 'host')))
 
     def faults_with(self, *place, value):
         """The faults of the request with another value at one place, or, if `value` is None, without that
@@ -539,6 +598,21 @@ class Schema(unittest.TestCase):
         else:
             inner[last] = value
         return list(validator().iter_errors(changed))
+
+    def test_what_is_no_log_record_is_refused(self):
+        log = tracectl_spans.log_of(self.span, 1)
+        request = json.loads(json.dumps(tracectl_spans.request_of([log], 'host', lists=tracectl_spans.LOGS)))
+        kind = 'ExportLogsServiceRequest'
+        self.assertEqual(list(validator(kind).iter_errors(request)), [])
+        for name, value in (('timeUnixNano', 1), ('severityNumber', 0), ('severityNumber', 'WARN'), ('body', 'text'),
+                            ('spanId', '0' * 16), ('traceId', None), ('event_name', 'x'), ('name', 'x')):
+            with self.subTest(name=name, value=value):
+                changed = json.loads(json.dumps(request))
+                record, = changed['resourceLogs'][0]['scopeLogs'][0]['logRecords']
+                record[name] = value
+                if value is None:
+                    del record[name]
+                self.assertEqual(len(list(validator(kind).iter_errors(changed))), 1)
 
     def test_a_span_with_all_that_we_write_is_taken(self):
         self.assertEqual(list(validator().iter_errors(self.request)), [])
