@@ -388,8 +388,19 @@ class ExamplesOfSpans(otlp_test.ExporterTest):
         truth = self.spans(receiver, *(word.replace('10ms', '0.1ms') for word in words))
         self.assertEqual(len(receiver.logs), len(truth))
 
+    def test_the_ways_to_malloc_are_profiles(self):
+        words = shlex.split(re.search(r'^ +tracectl-otlp (.* --profiles)$', page('tracectl-otlp.1'), re.M)[1])
+        receiver = self.receiver()
+        exporter = self.exporter(receiver, *(word.replace('4711', str(self.program.pid)) for word in words))
+        self.program.send('go')
+        self.program.result()
+        self.ended(exporter)
+        self.assertEqual((receiver.faults, receiver.spans), ([], []))
+        profile, = receiver.profiles
+        self.assertTrue(all(stack[-1].endswith('malloc') for stack in otlp_test.stacks_of(profile)))
+
     def test_a_session_of_a_service_is_sent_over_a_restart(self):
-        *commands, unit = self.commands()[2:]
+        *commands, unit = self.commands()[3:]
         self.assertEqual(unit, ['systemctl', 'start', 'tracectl-otlp@web'])
         for program, *words in commands:
             self.assertEqual(program, 'tracectl')

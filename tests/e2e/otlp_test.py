@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The exporter of spans and of log records, with a receiver that accepts only what the schema of OTLP allows (otlp.schema.json);
+"""The exporter of spans, log records and profiles, with a receiver that accepts only what the schema of OTLP allows (otlp.schema.json);
 compared with the traced program's report on its requests (tests/targets/spans.cpp)."""
 
 import collections
@@ -10,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -26,6 +27,7 @@ import support
 
 sys.path.insert(0, str(support.ROOT / 'client/python'))
 import tracectl  # noqa: E402
+import tracectl_profiles  # noqa: E402
 import tracectl_spans  # noqa: E402
 
 EXPORTER = str(support.ROOT / 'client/python/tracectl-otlp')
@@ -44,16 +46,17 @@ def validator(request='ExportTraceServiceRequest'):
 
 # By path: the request, and the names of its lists.
 SIGNALS = {'/v1/traces': ('ExportTraceServiceRequest', 'resourceSpans', 'scopeSpans', 'spans'),
-           '/v1/logs': ('ExportLogsServiceRequest', 'resourceLogs', 'scopeLogs', 'logRecords')}
+           '/v1/logs': ('ExportLogsServiceRequest', 'resourceLogs', 'scopeLogs', 'logRecords'),
+           '/v1development/profiles': ('ExportProfilesServiceRequest', 'resourceProfiles', 'scopeProfiles', 'profiles')}
 
 
 class Receiver:
-    """Takes requests like a collector, and keeps the spans and log records; `answers` are its first answers, each a
-    status, headers and a body."""
+    """Takes requests like a collector, and keeps the spans, log records and profiles; `answers` are its first answers,
+    each a status, headers and a body."""
 
     def __init__(self, answers=()):
         self.answers = list(answers)
-        self.spans, self.logs = [], []  # with their resources, as dicts
+        self.spans, self.logs, self.profiles = [], [], []  # with their resources, as dicts
         self.faults = []
         self.requests = []  # headers
         self.taken = []  # paths and bodies
@@ -95,11 +98,12 @@ class Receiver:
         kind, by_resource, by_scope, of_all = SIGNALS[path]
         self.faults += [error.message for error in validator(kind).iter_errors(request)]
         if answer[0] == 200:
-            taken = self.spans if path == '/v1/traces' else self.logs
+            taken = {'spans': self.spans, 'logRecords': self.logs, 'profiles': self.profiles}[of_all]
             for part in request[by_resource]:
                 resource = attributes(part['resource'])
                 for scope in part[by_scope]:
-                    taken += [{**one, 'resource': resource} for one in scope[of_all]]
+                    taken += [{**one, 'resource': resource, 'dictionary': request.get('dictionary')}
+                              for one in scope[of_all]]
         return answer
 
     def end(self):
@@ -385,6 +389,8 @@ class Otlp(ExporterTest, support.DaemonTest):
                               (['u::f'], 'of which processes?'),
                               (['--session', 's', '--trace-id', 'arg12'], 'neither tag nor arg0 to arg11'),
                               (['--session', 's', '--endpoint', 'ftp://x'], 'no address of http'),
+                              (['--session', 's', '--profiles', '--profile-every', '0'], 'is not above 0'),
+                              (['--session', 's', '--profiles', '--endpoint', 'http://x/y'], 'give --profiles-endpoint'),
                               (['--session', 's', '--log-slower', '10'], '10 is not a time such as 10ms'),
                               (['--session', 's', '--log-slower', '1s', '--endpoint', 'http://x/y'],
                                'http://x/y does not end in /v1/traces: give --logs-endpoint, too')):
@@ -392,6 +398,165 @@ class Otlp(ExporterTest, support.DaemonTest):
                                   timeout=60)
             self.assertEqual(done.returncode, 2)
             self.assertIn(wanted, done.stderr)
+
+
+def stacks_of(profile):
+    """What the samples of a profile have: count by functions, the outermost first, and the attributes of each."""
+    tables = profile['dictionary']
+    text = lambda index: tables['stringTable'][index]
+    found = collections.Counter()
+    for sample in profile['samples']:
+        names = []
+        for index in tables['stackTable'][sample['stackIndex']]['locationIndices']:
+            for line in tables['locationTable'][index]['lines']:
+                names.append(text(tables['functionTable'][line['functionIndex']]['nameStrindex']))
+        value, = sample['values']
+        found[tuple(reversed(names))] += int(value)
+    return found
+
+
+CHAIN = ('main', 'work', 'outer', 'middle', 'deep', 'leaf')  # of the program stacks
+
+
+def table_attributes(tables, indices):
+    listed = [tables['attributeTable'][index] for index in indices]
+    return attributes({'attributes': [{'key': tables['stringTable'][one['keyStrindex']], 'value': one['value']}
+                                      for one in listed]})
+
+
+@support.needs_root
+class Profiles(ExporterTest, support.DaemonTest):
+    def session_of_hot(self, do='count by stack'):
+        program = self.program('hot')
+        self.session_of(program, ('u::hot_push', do))
+        return program
+
+    def call(self, program, times):
+        program.send(f'hot_push {times}')
+        self.assertEqual(program.result()['calls'], times)
+
+    def test_its_samples_are_the_calls_of_the_program(self):
+        program = self.program('stacks', '200', '1')
+        receiver = self.receiver()
+        began_ns = time.time_ns()
+        exporter = self.exporter(receiver, '--profiles', '-p', str(program.pid), 'u::leaf', '--service', 'shop')
+        program.send('go')
+        program.result()
+        said = self.ended(exporter)
+        self.assertEqual((receiver.faults, receiver.spans), ([], []))
+        self.assertIn('; 1 profiles sent, 0 found the queue full, 0 not delivered, 0 rejected; 0 events lost', said)
+        profile, = receiver.profiles
+        (names, count), = stacks_of(profile).items()
+        self.assertEqual((names[-len(CHAIN):], count), (CHAIN, 200))
+        self.assertEqual(profile['resource'], {'service.name': 'shop', 'host.name': socket.gethostname()})
+        tables = profile['dictionary']
+        self.assertEqual([tables['stringTable'][profile['sampleType'][which]] for which in ('typeStrindex', 'unitStrindex')],
+                         ['hits', 'count'])
+        self.assertLessEqual(began_ns, int(profile['timeUnixNano']))
+        self.assertLessEqual(int(profile['timeUnixNano']) + int(profile['durationNano']), time.time_ns())
+        sample, = profile['samples']
+        self.assertEqual(list(table_attributes(tables, sample['attributeIndices'])), ['tracectl.probe'])
+        self.check_place_of_leaf(tables, sample)
+
+    def check_place_of_leaf(self, tables, sample):
+        """By what other programs read in the file, and by its source."""
+        path = support.target('stacks')
+        leaf = tables['locationTable'][tables['stackTable'][sample['stackIndex']]['locationIndices'][0]]
+        listed = subprocess.run(['nm', path], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(int(leaf['address']), int(re.search(r'^([0-9a-f]+) T leaf$', listed, re.M)[1], 16))
+        mapping = tables['mappingTable'][leaf['mappingIndex']]
+        notes = subprocess.run(['readelf', '-n', path], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(tables['stringTable'][mapping['filenameStrindex']], path)
+        self.assertEqual(table_attributes(tables, mapping['attributeIndices']),
+                         {'process.executable.build_id.gnu': re.search(r'Build ID: ([0-9a-f]+)', notes)[1]})
+        line, = leaf['lines']
+        source = support.ROOT / 'tests/targets/stacks.h'
+        function = tables['functionTable'][line['functionIndex']]
+        self.assertEqual(pathlib.Path(tables['stringTable'][function['filenameStrindex']]).name, source.name)
+        self.assertTrue(source.read_text().splitlines()[int(line['line']) - 1].startswith('NOIPA void leaf('))
+        # middle is inlined into outer: one location, the inner function first.
+        together = [[tables['stringTable'][tables['functionTable'][one['functionIndex']]['nameStrindex']]
+                     for one in location['lines']] for location in tables['locationTable'] if location]
+        self.assertIn(['middle', 'outer'], together)
+
+    def sum_of(self, receiver):
+        return sum(sum(stacks_of(profile).values()) for profile in receiver.profiles)
+
+    def test_each_profile_has_what_is_new(self):
+        program = self.session_of_hot()
+        self.call(program, 50)  # of nobody's profile
+        receiver = self.receiver()
+        exporter = self.exporter(receiver, '--session', 's', '--profiles', '--profile-every', '0.05', '--within', '0.1')
+        total = 0
+        for times in 100, 30:
+            self.call(program, times)
+            total += times
+            support.wait_until(lambda: self.sum_of(receiver) >= total, 'a profile')
+        row, = self.daemon.json('read', 's', '--clear')['rows']
+        self.assertEqual(row['count'], 180)
+        self.call(program, 20)
+        self.ended(exporter)
+        self.assertEqual((receiver.faults, self.sum_of(receiver)), ([], 150))
+        self.assertGreaterEqual(len(receiver.profiles), 3)
+        times = [(int(one['timeUnixNano']), int(one['durationNano'])) for one in receiver.profiles]
+        for (began, lasted), (after, _) in zip(times, times[1:]):
+            self.assertLessEqual(began + lasted, after)
+
+    def test_sums_and_keys_are_in_it(self):
+        program = self.session_of_hot('sum(arg0) by stack, pid, arg1')
+        receiver = self.receiver()
+        exporter = self.exporter(receiver, '--session', 's', '--profiles')
+        self.call(program, 100)
+        self.ended(exporter)
+        self.assertEqual(receiver.faults, [])
+        profile, = receiver.profiles
+        self.assertEqual(profile['resource'], {'host.name': socket.gethostname(), 'process.pid': program.pid})
+        sample, = profile['samples']
+        self.assertEqual(sample['values'], [str(sum(range(100)))])
+        tables = profile['dictionary']
+        self.assertEqual(tables['stringTable'][profile['sampleType']['typeStrindex']], 'arg0')
+        named = table_attributes(tables, sample['attributeIndices'])
+        self.assertEqual({name: value for name, value in named.items() if name != 'tracectl.probe'},
+                         {'tracectl.by.arg1': 2})
+        self.assertEqual(table_attributes(tables, profile['attributeIndices']), {'tracectl.session': 's'})
+
+
+class ProfilesOfRows(unittest.TestCase):
+    """Rows that no program makes on request."""
+
+    def setUp(self):
+        self.profiles = tracectl_profiles.Profiles('s', 0)
+        self.now = 0
+
+    def take(self, *rows):
+        """The values of the samples, by kind, after a reply with these rows."""
+        text = json.dumps({'rows': [{'probe': 'p', 'stack': [{'address': 1, 'inlined': False}], **row} for row in rows]})
+        json.loads(text, object_hook=self.profiles.hook)
+        self.now += 1
+        return {(profile.kind, profile.unit): [sample.value for sample in profile.samples]
+                for profile in self.profiles.take(self.now)}
+
+    def test_a_row_that_was_cleared_begins_at_0(self):
+        self.assertEqual(self.take({'count': 5}), {('hits', 'count'): [5]})
+        self.assertEqual(self.take({'count': 5}), {})
+        self.assertEqual(self.take({'count': 3}), {('hits', 'count'): [3]})
+        self.assertEqual(self.take(), {})
+        self.assertEqual(self.take({'count': 9}), {('hits', 'count'): [9]})
+        self.profiles.forget()
+        self.assertEqual(self.take({'count': 10}), {('hits', 'count'): [10]})
+
+    def test_sums_wrap_around_and_durations_are_in_nanoseconds(self):
+        row = {'of': 'duration', 'count': 1, 'sum': (1 << 64) - 1}
+        self.assertEqual(self.take(row), {('duration', 'nanoseconds'): [-1]})
+        self.assertEqual(self.take({**row, 'count': 2, 'sum': 7}), {('duration', 'nanoseconds'): [8]})
+        self.assertEqual(self.take({'of': 'arg0', 'count': 1, 'hist': []}), {})
+
+    def test_rows_with_other_keys_or_frames_are_others(self):
+        frames = [{'address': 2, 'inlined': False}]
+        self.assertEqual(self.take({'count': 5, 'by': {'inlined': 1}}, {'count': 7, 'by': {'inlined': 2}}),
+                         {('hits', 'count'): [5, 7]})
+        self.assertEqual(self.take({'count': 5, 'by': {'inlined': 1}}, {'count': 8, 'by': {'inlined': 2}},
+                                   {'count': 9, 'by': {'inlined': 2}, 'stack': frames}), {('hits', 'count'): [1, 9]})
 
 
 @support.needs_root
@@ -455,6 +620,19 @@ class Restarts(ExporterTest):
         self.assertEqual(len(receiver.spans), calls)
         self.assertIn(f'{calls} spans sent, 0 found the queue full, 0 not delivered, 0 rejected; '
                       '0 events lost', said)
+
+    def test_profiles_go_on_after_a_restart(self):
+        program = self.program('hot')
+        exporter, receiver = self.started('--profiles', '--profile-every', '0.05',
+                                          calls_of=(program, ('u::hot_push', 'count by stack')))
+        counted = lambda: sum(sum(stacks_of(profile).values()) for profile in receiver.profiles)
+        self.call(program, 100)
+        support.wait_until(lambda: counted() == 100, 'a profile')
+        self.daemon.restart()
+        self.hears_of_a_restart(exporter)
+        self.call(program, 50)
+        self.ended_without_faults(exporter, receiver)
+        self.assertEqual(counted(), 150)
 
     def test_a_call_that_is_open_at_a_restart_is_one_span_with_what_it_was_called_with(self):
         program = self.program('hot')
@@ -613,6 +791,26 @@ class Schema(unittest.TestCase):
                 if value is None:
                     del record[name]
                 self.assertEqual(len(list(validator(kind).iter_errors(changed))), 1)
+
+    def test_what_is_no_profile_is_refused(self):
+        kind = 'ExportProfilesServiceRequest'
+        frame = tracectl_profiles.Frame('/bin/x', 'ab', 16, 'f', 'f.c', 3)
+        sample = tracectl_profiles.Sample((frame,), 5, (('tracectl.probe', 'p'),))
+        profile = tracectl_profiles.Profile('s', 1, 'hits', 'count', 1, 2, [sample])
+        request = tracectl_profiles.request_of([profile], 'host')
+        self.assertEqual(list(validator(kind).iter_errors(request)), [])
+        inside = 'resourceProfiles', 0, 'scopeProfiles', 0, 'profiles', 0
+        for place, value in (
+                (('dictionary', 'stringTable', 0), 'x'), (('dictionary', 'stackTable', 0), {'locationIndices': [1]}),
+                (('dictionary', 'locationTable', 1, 'line'), []), (('dictionary', 'locationTable', 1, 'address'), 16),
+                (('dictionary', 'attributeTable', 1, 'key'), 'x'), (('dictionary', 'linkTable'), []),
+                ((*inside, 'sample'), []), ((*inside, 'samples', 0, 'values'), [5]), ((*inside, 'timeNanos'), '1'),
+                ((*inside, 'samples', 0, 'locationIndices'), [0]), ((*inside, 'sampleType'), [])):
+            with self.subTest(place=place):
+                changed = json.loads(json.dumps(request))
+                found = functools.reduce(lambda found, name: found[name], place[:-1], changed)
+                found[place[-1]] = value
+                self.assertTrue(list(validator(kind).iter_errors(changed)))
 
     def test_a_span_with_all_that_we_write_is_taken(self):
         self.assertEqual(list(validator().iter_errors(self.request)), [])
