@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The exporter of spans, log records and profiles, with a receiver that accepts only what the schema of OTLP allows (otlp.schema.json);
-compared with the traced program's report on its requests (tests/targets/spans.cpp)."""
+"""The exporter of spans, log records and profiles, with a receiver that accepts only what the schema of OTLP allows
+(otlp.schema.json); compared with the traced program's report on its requests (tests/targets/spans.cpp)."""
 
 import collections
 import dataclasses
@@ -289,8 +289,8 @@ class Otlp(ExporterTest, support.DaemonTest):
             name, took_ms = re.fullmatch(r'(\S+) took ([0-9.]+) ms', log['body']['stringValue']).groups()
             self.assertEqual(name, span['name'])
             self.assertAlmostEqual(float(took_ms), attributes(span)['tracectl.duration_ns'] / 1e6, delta=0.001)
-        self.assertIn(f'; {len(slow)} log records sent, 0 found the queue full, 0 not delivered, 0 rejected; 0 events lost',
-                      said)
+        self.assertIn(f'; {len(slow)} log records sent, 0 found the queue full, 0 not delivered, 0 rejected; '
+                      '0 events lost', said)
 
     def test_without_slow_calls_nothing_is_logged(self):
         _, receiver, said = self.requests_served('--log-slower', '100s')
@@ -390,7 +390,8 @@ class Otlp(ExporterTest, support.DaemonTest):
                               (['--session', 's', '--trace-id', 'arg12'], 'neither tag nor arg0 to arg11'),
                               (['--session', 's', '--endpoint', 'ftp://x'], 'no address of http'),
                               (['--session', 's', '--profiles', '--profile-every', '0'], 'is not above 0'),
-                              (['--session', 's', '--profiles', '--endpoint', 'http://x/y'], 'give --profiles-endpoint'),
+                              (['--session', 's', '--profiles', '--endpoint', 'http://x/y'],
+                               'give --profiles-endpoint'),
                               (['--session', 's', '--log-slower', '10'], '10 is not a time such as 10ms'),
                               (['--session', 's', '--log-slower', '1s', '--endpoint', 'http://x/y'],
                                'http://x/y does not end in /v1/traces: give --logs-endpoint, too')):
@@ -450,8 +451,8 @@ class Profiles(ExporterTest, support.DaemonTest):
         self.assertEqual((names[-len(CHAIN):], count), (CHAIN, 200))
         self.assertEqual(profile['resource'], {'service.name': 'shop', 'host.name': socket.gethostname()})
         tables = profile['dictionary']
-        self.assertEqual([tables['stringTable'][profile['sampleType'][which]] for which in ('typeStrindex', 'unitStrindex')],
-                         ['hits', 'count'])
+        self.assertEqual([tables['stringTable'][profile['sampleType'][which]]
+                          for which in ('typeStrindex', 'unitStrindex')], ['hits', 'count'])
         self.assertLessEqual(began_ns, int(profile['timeUnixNano']))
         self.assertLessEqual(int(profile['timeUnixNano']) + int(profile['durationNano']), time.time_ns())
         sample, = profile['samples']
@@ -530,7 +531,8 @@ class ProfilesOfRows(unittest.TestCase):
 
     def take(self, *rows):
         """The values of the samples, by kind, after a reply with these rows."""
-        text = json.dumps({'rows': [{'probe': 'p', 'stack': [{'address': 1, 'inlined': False}], **row} for row in rows]})
+        text = json.dumps({'rows': [{'probe': 'p', 'stack': [{'address': 1, 'inlined': False}], **row}
+                                    for row in rows]})
         json.loads(text, object_hook=self.profiles.hook)
         self.now += 1
         return {(profile.kind, profile.unit): [sample.value for sample in profile.samples]

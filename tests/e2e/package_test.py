@@ -14,7 +14,8 @@ import container
 import support
 from installed import dumps_in, newer_package
 
-PACKAGES = ['tracectl', 'tracectld', 'tracectl-exporters', 'python3-tracectl', 'libtracectl-usdt0', 'libtracectl-usdt-dev']
+PACKAGES = ['tracectl', 'tracectld', 'tracectl-exporters', 'python3-tracectl', 'libtracectl-usdt0',
+            'libtracectl-usdt-dev']
 # Where dpkg, rpm, the journal and the tools for users log what they do.
 NOTED = ['/var/lib/dpkg', '/root/.rpmdb', '/var/log', '/tmp', '/var/tmp', '/var/cache/ldconfig']
 RPMS = ['tracectl', 'tracectld', 'tracectl-exporters', 'libtracectl-usdt', 'libtracectl-usdt-devel']
