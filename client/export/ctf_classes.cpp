@@ -98,8 +98,8 @@ void append_ctf_stack(std::string& to, const Stack& stack) {
 }
 
 // The kind of event follows the probe, except for hits.
-std::string class_name(const EventSource& source, EventKind kind) {
-  return kind == EventKind::hit ? source.probe : source.probe + " " + name_of(kind);
+std::string class_name(const std::string& probe, EventKind kind) {
+  return kind == EventKind::hit ? probe : probe + " " + name_of(kind);
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ void CtfClasses::declare(const Key& key, const Event& event) {
   declarations_ += fmt::format(
       "event {{\n\tname = {};\n\tid = {};\n\tstream_id = 0;\n\tfields := struct "
       "{{\n{}\t}};\n}};\n\n",
-      tsdl_text(class_name(*key.source, key.kind)), numbers_.size(), fields);
+      tsdl_text(class_name(names_.of(key.source->probe), key.kind)), numbers_.size(), fields);
 }
 
 void append_ctf_fields(std::string& to, const Event& event) {

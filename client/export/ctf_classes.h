@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "client/render/probe_names.h"
 #include "daemon/model/event.h"
 
 namespace tracectl {
@@ -33,6 +34,7 @@ class CtfClasses {
   static Key key_of(const Event& event);
   void declare(const Key& key, const Event& event);
 
+  StreamNames names_;
   std::map<Key, uint64_t> numbers_;
   std::string declarations_;
 };

@@ -91,7 +91,7 @@ class CsvExport final : public Export {
     CsvRow row;
     row.add(event.ts_ns).add(wall_text(event.ts_ns)).add(name_of(event.kind)).add(event.cpu);
     row.add(event.pid).add(event.tid).add(event.comm);
-    row.add(event.source->session).add(event.source->probe);
+    row.add(event.source->session).add(names_.of(event.source->probe));
     if (event.call)
       row.add(event.call->number).add(event.call->depth);
     else
@@ -122,6 +122,7 @@ class CsvExport final : public Export {
 
   OutputFile file_;
   protocol::WallClock wall_;
+  StreamNames names_;
   const size_t arguments_;  // columns
 };
 

@@ -4,11 +4,13 @@
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import signal
 import struct
 import subprocess
+import tempfile
 import termios
 import unittest
 
@@ -67,6 +69,19 @@ class ShownNames(support.DaemonTest):
         self.assertIn(f'uprobe:{path}:shop::orders::price(n=0)\n', printed)
         self.assertIn(f'uprobe:{path}:shop::orders::price(double)(n=?)\n', printed)
         self.assertNotIn(':_ZN4shop6orders5price', printed)
+
+    def test_are_readable_in_exports(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = f'{folder}/out.tct'
+            self.shown('record', '-o', trace)
+            for flags, name in ([], 'shop::orders::price'), (['--mangled'], '_ZN4shop6orders5priceEi'):
+                for kind in 'csv', 'ctf':
+                    out = f'{folder}/{len(flags)}.{kind}'
+                    done = support.run(*flags, 'export', trace, '--to', kind, '-o', out)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    text = pathlib.Path(out if kind == 'csv' else out + '/metadata').read_text()
+                    self.assertIn(f'uprobe:{support.target("cxx_names")}:{name}', text)
+                    self.assertEqual('_ZN4shop' in text, bool(flags))
 
     def test_are_in_json_beside_the_linkage_names(self):
         names = {'_ZN4shop6orders5priceEi': 'shop::orders::price(int)', 'plain': None}
