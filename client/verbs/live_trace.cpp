@@ -184,13 +184,22 @@ Result<StageReply> LiveTrace::send(StageSet& request) {
 }
 
 Status LiveTrace::stage(const TraceOptions& setting) {
+  auto staged = stage_for(setting, target_.part);
+  if (!staged) return staged.error();
+  staged_.push_back(&setting);
+  sites_staged_ += staged->sites;
+  if (awaited_.empty() && !staged->notes.empty()) awaited_ = staged->notes.front();
+  return ok();
+}
+
+Result<StageReply> LiveTrace::stage_for(const TraceOptions& setting, const TargetPart& target) {
   auto patterns = with_objects_of_all(backend_, setting.probes.patterns, scope_of(setting.probes),
-                                      target_.part, debug_files_);
+                                      target, debug_files_);
   if (!patterns) return patterns.error();
   StageSet request{.session = session_,
                    .patterns = std::move(*patterns),
                    .scope = scope_of(setting.probes),
-                   .target = target_.part,
+                   .target = target,
                    .action = setting.action,
                    .when = setting.when,
                    .returns = setting.returns,
@@ -199,21 +208,41 @@ Status LiveTrace::stage(const TraceOptions& setting) {
                    .slowest = setting.latency.slowest,
                    .graph = graph_of(setting)};
   if (auto added = add_provider_types(setting.types, request); !added) return added.error();
-  auto staged = stage_ahead(request);
-  if (!staged) return staged.error();
-  staged_.push_back(&setting);
-  sites_staged_ += staged->sites;
-  if (awaited_.empty() && !staged->notes.empty()) awaited_ = staged->notes.front();
-  return ok();
+  return stage_ahead(request);
 }
 
 // ---- while it runs ----
+
+// Processes in these cgroups are traced as those of the target are. What fails is said, and the trace goes on.
+void LiveTrace::join(const std::vector<std::string>& cgroups) {
+  if (cgroups.empty()) return;
+  const auto added = add_cgroups(cgroups);
+  for (const std::string& path : cgroups)
+    if (!added)
+      print_error("tracectl: not traced, though it is in the target: " + path + ": " +
+                  added.error().message + "\n");
+    else if (!common_.quiet)
+      print_error("tracectl: traced from now on: " + path + "\n");
+}
+
+Status LiveTrace::add_cgroups(const std::vector<std::string>& cgroups) {
+  const TargetPart target{.cgroups = cgroups};
+  if (auto proven = proofs_->prove(processes_of(target)); !proven) return proven;
+  for (const TraceOptions* setting : staged_)
+    if (auto staged = stage_for(*setting, target); !staged) return staged.error();
+  auto committed = backend_.call(StageCommit{
+      .session = session_, .partial = options_.partial, .most_added = most_added(options_.yes)});
+  if (!committed) return committed.error();
+  return ok();
+}
 
 Result<Ended> LiveTrace::run(const Follower& follower) {
   if (target_.command)
     if (auto released = release(*target_.command); !released) return released.error();
   if (options_.seconds)
     if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
+  LaterContainers later(options_.probes, target_.part.cgroups);
+  if (later.are_awaited()) later_containers_ = std::move(later);
   if (options_.graph && options_.graph->grow) growth_.emplace(backend_, session_);
   if (options_.budget) budget_.emplace(backend_, session_, follower.prints_json);
   // If its events are read, they are handled first.
@@ -252,6 +281,7 @@ Status LiveTrace::release(Command& command) {
 Result<bool> LiveTrace::go_on(const Follower& follower) {
   if (auto proven = proofs_->go_on(); !proven) return proven.error();
   if (growth_) growth_->go_on();
+  if (later_containers_) join(later_containers_->come());
   if (budget_) {
     if (auto looked = budget_->go_on(); !looked) return looked.error();
     if (budget_->is_nothing_left()) return false;
@@ -264,6 +294,7 @@ int LiveTrace::interval_ms(const Follower& follower) const {
   int least = follower.every_ms;
   const auto at_most = [&](int ms) { least = least < 0 ? ms : std::min(least, ms); };
   if (growth_) at_most(Growth::kEveryMs);
+  if (later_containers_) at_most(LaterContainers::kEveryMs);
   if (budget_) at_most(BudgetWatch::kEveryMs);
   if (proofs_->are_needed()) at_most(Proofs::kEveryMs);
   return least;

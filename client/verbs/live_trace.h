@@ -15,6 +15,7 @@
 #include "client/connection/wait.h"
 #include "client/recording/recorded_file.h"
 #include "client/target/debug_files.h"
+#include "client/target/later_containers.h"
 #include "client/target/named_debug_files.h"
 #include "client/target/target.h"
 #include "client/verbs/trace_options.h"
@@ -73,6 +74,10 @@ class LiveTrace {
   Result<bool> go_on(const Follower& follower);
   int interval_ms(const Follower& follower) const;
   Status stage(const TraceOptions& setting);
+  Result<protocol::StageReply> stage_for(const TraceOptions& setting,
+                                         const protocol::TargetPart& target);
+  void join(const std::vector<std::string>& cgroups);
+  Status add_cgroups(const std::vector<std::string>& cgroups);
   Result<protocol::StageReply> stage_ahead(protocol::StageSet& request);
   Result<protocol::StageReply> send(protocol::StageSet& request);
   Status choose_variant();
@@ -102,6 +107,7 @@ class LiveTrace {
   std::string awaited_;  // the first note that explains why nothing is covered
   protocol::CommitReply committed_;
   std::optional<Growth> growth_;
+  std::optional<LaterContainers> later_containers_;
   std::optional<BudgetWatch> budget_;
   std::optional<Proofs> proofs_;  // set once there is a session
   std::optional<DebugFiles> names_;

@@ -3,6 +3,9 @@
 
 import json
 import os
+import pathlib
+import signal
+import subprocess
 import unittest
 
 import podman
@@ -43,6 +46,30 @@ class Containers(support.DaemonTest):
         self.assertEqual(self.counted('--container', second[:12]), self.podman.pids_of(second))
         self.assertEqual(self.counted('--container', 'first', '--container', 'second'),
                          self.podman.pids_of(first) | self.podman.pids_of(second))
+
+    def test_one_that_is_created_later_under_the_same_name_is_traced_too(self):
+        first = self.start('again')
+        before = self.podman.pids_of(first)
+        tracing = subprocess.Popen(
+            [support.TRACECTL, '--socket', self.daemon.socket, '--json', 'count', 'demo::clear', '--by', 'pid',
+             '--interval', '100ms', '--container', 'again'], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            **self.environment)
+        self.addCleanup(tracing.communicate)
+        self.addCleanup(tracing.kill)
+
+        def wait_for(pids):
+            while not pids <= {row['by']['pid'] for row in json.loads(tracing.stdout.readline())['rows']}:
+                pass
+        wait_for(before)
+        self.podman.remove(first)
+        second = self.start('again')
+        wait_for(before | self.podman.pids_of(second))
+        tracing.send_signal(signal.SIGINT)
+        self.assertIn(f'traced from now on: {self.cgroup_of(second)}', tracing.stderr.read())
+
+    def cgroup_of(self, container):
+        [pid] = self.podman.pids_of(container)
+        return pathlib.Path(f'/proc/{pid}/cgroup').read_text().splitlines()[-1].split(':', 2)[2]
 
     def test_one_that_does_not_run_is_named_with_those_like_it(self):
         self.start('billing')
