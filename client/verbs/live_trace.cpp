@@ -12,6 +12,7 @@
 #include "client/render/keys.h"
 #include "client/render/probe_names.h"
 #include "client/render/text.h"
+#include "client/target/container_keys.h"
 #include "client/target/debug_files.h"
 #include "client/target/libraries_ahead.h"
 #include "client/target/provider_types.h"
@@ -322,6 +323,7 @@ Result<ReadReply> LiveTrace::read() {
   add_demangled(rows->rows);
   if (!names_) names_.emplace(common_);
   names_->complete(*rows);
+  if (!common_.json) name_containers(*rows);
   return rows;
 }
 

@@ -4,6 +4,7 @@
 #include "client/render/row_order.h"
 #include "client/render/rows.h"
 #include "client/render/text.h"
+#include "client/target/container_keys.h"
 #include "client/target/debug_files.h"
 #include "client/verbs/all.h"
 #include "client/verbs/session_verb.h"
@@ -26,6 +27,7 @@ class ReadSession final : public SessionVerb {
       add_demangled(rows->rows);
       if (!common.json) sort_rows(rows->rows, RowOrder::total);
       DebugFiles(common).complete(*rows);
+      if (!common.json) name_containers(*rows);
       show<ReadReply>(common, *rows, [&](const ReadReply& reply) {
         const bool timings = common.verbose && reply.phases_us && reply.skew_ns;
         return rows_text(reply) + (timings ? figures_text(*reply.phases_us, *reply.skew_ns) : "");

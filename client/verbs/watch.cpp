@@ -17,6 +17,7 @@
 #include "client/render/probe_names.h"
 #include "client/render/row_order.h"
 #include "client/render/rows.h"
+#include "client/target/container_keys.h"
 #include "client/target/debug_files.h"
 #include "client/verbs/all.h"
 #include "client/verbs/interval.h"
@@ -52,6 +53,7 @@ class RowsSoFar {
     add_demangled(rows->rows);
     sort_rows(rows->rows, RowOrder::total);
     names_.complete(*rows);
+    if (!common_.json) name_containers(*rows);
     return print_rows_so_far(common_, *rows, after_s,
                              [&] { return first_rows_text(*rows, options_.rows); });
   }

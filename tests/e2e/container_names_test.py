@@ -47,6 +47,16 @@ class Containers(support.DaemonTest):
         self.assertEqual(self.counted('--container', 'first', '--container', 'second'),
                          self.podman.pids_of(first) | self.podman.pids_of(second))
 
+    def test_their_names_are_shown_as_keys(self):
+        containers = {name: self.start(name) for name in ('first', 'second')}
+        words = 'count', 'demo::clear', '--by', 'container', '--for', '1s', '--container', 'first', '--container', 'second'
+        done = self.daemon.run(*words, **self.environment)
+        self.assertRegex(done.stdout, r'(?m)^CONTAINER +COUNT')
+        self.assertEqual({line.split()[0] for line in done.stdout.splitlines() if 'demo_worker' in line}, set(containers))
+        done = self.daemon.run('--json', *words, **self.environment)
+        self.assertEqual({row['by']['container'] for row in json.loads(done.stdout)['rows']},
+                         {container[:12] for container in containers.values()})
+
     def test_one_that_is_created_later_under_the_same_name_is_traced_too(self):
         first = self.start('again')
         before = self.podman.pids_of(first)
