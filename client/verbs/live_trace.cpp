@@ -227,7 +227,8 @@ void LiveTrace::join(const std::vector<std::string>& cgroups) {
 }
 
 Status LiveTrace::add_cgroups(const std::vector<std::string>& cgroups) {
-  const TargetPart target{.cgroups = cgroups};
+  TargetPart target;
+  target.cgroups = cgroups;
   if (auto proven = proofs_->prove(processes_of(target)); !proven) return proven;
   for (const TraceOptions* setting : staged_)
     if (auto staged = stage_for(*setting, target); !staged) return staged.error();

@@ -52,7 +52,8 @@ class Containers(support.DaemonTest):
         words = 'count', 'demo::clear', '--by', 'container', '--for', '1s', '--container', 'first', '--container', 'second'
         done = self.daemon.run(*words, **self.environment)
         self.assertRegex(done.stdout, r'(?m)^CONTAINER +COUNT')
-        self.assertEqual({line.split()[0] for line in done.stdout.splitlines() if 'demo_worker' in line}, set(containers))
+        self.assertEqual({line.split()[0].strip('"') for line in done.stdout.splitlines() if 'demo_worker' in line},
+                         set(containers))
         done = self.daemon.run('--json', *words, **self.environment)
         self.assertEqual({row['by']['container'] for row in json.loads(done.stdout)['rows']},
                          {container[:12] for container in containers.values()})
