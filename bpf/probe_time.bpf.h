@@ -2,7 +2,7 @@
 /*
  * The time that probes take, so that the times of calls are the program's. A hit takes
  *
- *   before and after its program    the kernel's way in and out, and a single step: measured once, by class
+ *   before and after its program    the kernel's way in and out, and a single step: measured, by class
  *   in its program                  measured by two looks at the clock
  *
  * Each caller and session has a sum of what its hits at calls have taken. What it grew by between the beginning

@@ -10,8 +10,8 @@
 
 namespace tracectl {
 
-// Asks the next daemon about a session: to subscribe to it again, or to show it. That may not run yet; or, with a socket from systemd,
-// the connection may be accepted before it runs and be answered later.
+// Asks the next daemon to subscribe to a session again, or to show it. The daemon may not run yet; or, with a socket from
+// systemd, the connection may be accepted before it runs and be answered later.
 template <class Request> class Rejoin {
  public:
   // All are borrowed. `patience_s`: how long it tries.

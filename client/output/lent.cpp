@@ -8,7 +8,9 @@
 namespace tracectl {
 
 bool is_lent() {
-  return std::getenv("SUDO_UID") || std::getenv("PKEXEC_UID") || ::geteuid() != ::getuid();
+  for (const char* set_by_lender : {"SUDO_UID", "PKEXEC_UID", "DOAS_USER"})
+    if (std::getenv(set_by_lender)) return true;
+  return ::geteuid() != ::getuid();
 }
 
 }  // namespace tracectl

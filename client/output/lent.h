@@ -3,7 +3,7 @@
 
 namespace tracectl {
 
-// Whether this program runs for somebody as another user: by sudo, pkexec or its file's mode. Who may run only tracectl
+// Whether this program runs for somebody as another user: by sudo, pkexec, doas or its file's mode. Who may run only tracectl
 // as that user must not get a shell, or another program, of that user.
 bool is_lent();
 

@@ -85,7 +85,11 @@ class SumUpRecording final : public Verb {
     add_rows(grammar, rows_);
   }
 
-  Status complete(const CommonOptions& common) override { return check_form(common, form_); }
+  Status complete(const CommonOptions& common) override {
+    if (open_ && common.end_with_input)
+      return Error{Code::invalid, "--open starts a browser on this host only: leave --host away"};
+    return check_form(common, form_);
+  }
 
   int run(const CommonOptions& common) override {
     if (html_ || open_) return report_page(common, html_.value_or(file_ + ".html"));

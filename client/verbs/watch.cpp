@@ -14,6 +14,8 @@
 #include "client/connection/proofs.h"
 #include "client/connection/rejoin.h"
 #include "client/options/duration.h"
+#include "client/output/output.h"
+#include "client/output/screen.h"
 #include "client/render/probe_names.h"
 #include "client/render/row_order.h"
 #include "client/render/rows.h"
@@ -22,6 +24,7 @@
 #include "client/verbs/all.h"
 #include "client/verbs/interval.h"
 #include "client/verbs/shared_options.h"
+#include "daemon/protocol/codec.h"
 
 namespace tracectl {
 namespace {
@@ -45,15 +48,30 @@ class RowsSoFar {
     const auto after_s = interval_.due();
     return after_s ? print(backend, *after_s) : true;
   }
+  // Stays on a terminal.
+  Status print_last(Backend& backend) {
+    auto rows = read(backend);
+    if (!rows) return rows.error();
+    if (common_.json)
+      tracectl::print(protocol::text_of(protocol::to_json(*rows)) + "\n");
+    else
+      print_last_in_place(first_rows_text(*rows, options_.rows));
+    return ok();
+  }
 
  private:
-  Result<bool> print(Backend& backend, double after_s) {
+  Result<protocol::ReadReply> read(Backend& backend) {
     auto rows = backend.call(protocol::SessionRead{.session = options_.session});
     if (!rows) return rows.error();
     add_demangled(rows->rows);
     sort_rows(rows->rows, RowOrder::total);
     names_.complete(*rows);
     if (!common_.json) name_containers(*rows);
+    return rows;
+  }
+  Result<bool> print(Backend& backend, double after_s) {
+    auto rows = read(backend);
+    if (!rows) return rows.error();
     return print_rows_so_far(common_, *rows, after_s,
                              [&] { return first_rows_text(*rows, options_.rows); });
   }
@@ -80,6 +98,8 @@ class Watch {
   Status begin();
   // Until it is ended, or the session is not continued.
   Result<Ended> run();
+  // After the end.
+  Status finish();
   // Empty if it shows rows.
   std::string summary() const { return rows_ ? "" : printer_.summary(); }
 
@@ -87,6 +107,7 @@ class Watch {
   Status look();
   void choose_rows();
   Result<Ended> follow();
+  Result<bool> go_on_with_rows();
   int every_ms() const;
   bool goes_on() const;
   bool print_rest();
@@ -108,11 +129,17 @@ class Watch {
 };
 
 Status Watch::begin() {
-  if (auto looked = look(); !looked) return looked;
+  auto session = backend_.call(show_);
+  if (!session) return session.error();
+  session_ = std::move(*session);
   choose_rows();
-  if (rows_) return ok();
-  if (auto subscribed = backend_.call(subscribe_); !subscribed) return subscribed.error();
-  return ok();
+  if (!rows_)
+    if (auto subscribed = backend_.call(subscribe_); !subscribed) return subscribed.error();
+  return look();
+}
+
+Status Watch::finish() {
+  return rows_ && !backend_.is_closed() ? rows_->print_last(backend_) : ok();
 }
 
 void Watch::choose_rows() {
@@ -148,9 +175,15 @@ Result<Ended> Watch::follow() {
         if (budget_.has_budget())
           if (auto looked = budget_.go_on(); !looked) return looked.error();
         if (auto proven = proofs_.go_on(); !proven) return proven.error();
-        return rows_ ? rows_->print_if_due(backend_) : printer_.print_from(backend_);
+        return rows_ ? go_on_with_rows() : printer_.print_from(backend_);
       },
       every_ms());
+}
+
+// Nothing comes but the end of the connection, which is noticed by looking.
+Result<bool> Watch::go_on_with_rows() {
+  if (auto none = backend_.take_items(); !none) return none.error();
+  return rows_->print_if_due(backend_);
 }
 
 int Watch::every_ms() const {
@@ -233,6 +266,8 @@ class WatchSession final : public Verb {
       if (auto set = end_in_time(*waiter); !set) return fail(set.error());
       const auto ended = watch.run();
       if (!ended) return fail(ended.error());
+      if (*ended != Ended::output_closed)
+        if (auto finished = watch.finish(); !finished) return fail(finished.error());
       if (!common.quiet) print_error(watch.summary());
       return *ended == Ended::interrupted ? kInterrupted : kDone;
     });

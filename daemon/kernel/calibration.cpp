@@ -177,7 +177,9 @@ tc_hit_costs hit_costs(Emulator* emulator) {
   const bool is_done = measure_exits(costs, links, emulator) &&
                        (!has_uprobe_session() || measure_trampolines(costs, links, emulator));
   disarm_in_background(std::move(links));
-  if (is_done) last = {costs, Clock::now()};
+  if (is_done) last.costs = costs;
+  // One that has failed is tried again at once only while there is none.
+  if (is_done || last.at) last.at = Clock::now();
   return last.costs;
 }
 

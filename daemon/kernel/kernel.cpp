@@ -88,6 +88,8 @@ Kernel::Kernel(LoadedPrograms programs, SharedArrays arrays, KernelChunks chunks
 
 Kernel::~Kernel() = default;
 
+tc_hit_costs Kernel::known_hit_costs() const { return skeleton_->bss->hit_costs; }
+
 tc_hit_costs Kernel::hit_costs() { return skeleton_->bss->hit_costs = hit_costs_(emulator_.get()); }
 
 Status Kernel::save_in(DescriptorStore& store) {

@@ -81,6 +81,8 @@ class Kernel {
   const Status& emulation() const { return emulation_; }
   // What the kernel takes for a hit. Programs that follow calls subtract it from now on.
   tc_hit_costs hit_costs();
+  // The same as of the last measurement; zeros before the first.
+  tc_hit_costs known_hit_costs() const;
   bool keeps_breakpoints() { return switching_.keeps_breakpoints(); }
   // The thread for what takes the kernel long.
   LongWork& long_work() { return long_work_; }

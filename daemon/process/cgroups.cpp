@@ -211,14 +211,17 @@ std::optional<std::string> CgroupNames::look_up(uint64_t id) {
   return path.empty() ? "/" : path;
 }
 
-// Without CAP_DAC_READ_SEARCH. A cgroup keeps its path, and no other gets its id, so each is looked for once.
+// Without CAP_DAC_READ_SEARCH. A cgroup keeps its path, and no other gets its id, so each is looked for once. All are
+// looked at together, at most once a second: many ids of one reply may be those of cgroups that are gone.
 std::optional<std::string> CgroupNames::look_up_by_walking(uint64_t id) {
-  if (paths_.contains(id)) return std::nullopt;
+  const auto now = Clock::now();
+  if (paths_.contains(id) || now - walked_ < kBetweenWalks) return std::nullopt;
+  walked_ = now;
+  if (paths_.size() >= kMostKept / 2) paths_.clear();
   visit_cgroups(mount_, [this](uint64_t found, std::string path) {
     if (paths_.size() < kMostKept) paths_.try_emplace(found, std::move(path));
   });
-  if (!paths_.contains(id)) return text_of_gone(id);
-  return paths_[id];
+  return std::nullopt;
 }
 
 }  // namespace tracectl

@@ -5,6 +5,7 @@
 // The directory's path says which container or which unit of systemd it is.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,7 +44,11 @@ class CgroupNames {
   std::optional<std::string> look_up(uint64_t id);
   std::optional<std::string> look_up_by_walking(uint64_t id);
 
+  using Clock = std::chrono::steady_clock;
+
   static constexpr size_t kMostKept = 65536;
+  static constexpr std::chrono::seconds kBetweenWalks{1};
+  Clock::time_point walked_ = Clock::now() - kBetweenWalks;
   bool looked_for_mount_ = false;
   std::string mount_;
   Fd root_;

@@ -6,7 +6,7 @@
 
 namespace tracectl {
 
-// The names of the units of which files are installed, running or not, as "redis-server.service": systemd.unit(5).
+// The names, without aliases, of the units of which files are installed, running or not, as "redis-server.service": systemd.unit(5).
 std::set<std::string> installed_units();
 
 }  // namespace tracectl

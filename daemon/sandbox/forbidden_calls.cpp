@@ -18,6 +18,10 @@ constexpr std::array kForbidden{
     SCMP_SYS(setns), SCMP_SYS(unshare), SCMP_SYS(pivot_root), SCMP_SYS(mount), SCMP_SYS(umount2),
     SCMP_SYS(mount_setattr), SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(fsopen),
     SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fspick),
+    // The machine as a whole.
+    SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(sethostname),
+    SCMP_SYS(setdomainname), SCMP_SYS(settimeofday), SCMP_SYS(clock_settime),
+    SCMP_SYS(clock_adjtime), SCMP_SYS(acct),
     // The kernel's code, and parts of it that are attacked most.
     SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(kexec_load),
     SCMP_SYS(kexec_file_load), SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter),

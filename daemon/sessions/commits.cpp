@@ -39,7 +39,7 @@ bool is_none(const Changes& changes) {
 }
 
 CommitSummary summary_of(const Coverage& coverage, const Changes& changes,
-                         const Commits::Parts& parts) {
+                         const CommitOptions& options, const Commits::Parts& parts) {
   CommitSummary summary;
   summary.probes = coverage.probe_count();
   summary.sites = coverage.wants.size();
@@ -47,7 +47,8 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes,
   summary.updated = changes.updated;
   summary.removed = changes.removed;
   summary.cost = arming_cost(changes, parts.one_by_one);
-  summary.hits = estimate_hits(coverage, parts.hit_costs);
+  summary.hits =
+      estimate_hits(coverage, options.by_engine ? parts.known_hit_costs : parts.hit_costs);
   summary.refused = coverage.refused_and_left_out();
   summary.notes = coverage.notes;
   return summary;
@@ -147,7 +148,7 @@ Result<CommitSummary> Commits::dry_run(Intent intent) {
   Commit& commit = change.commit_of(*intent.session);
   if (auto noted = parts_.gates.note_triggers({&intent, 1}); !noted) return noted.error();
   if (auto planned = commit.plan(coverage, intent.settings); !planned) return planned.error();
-  return summary_of(coverage, commit.changes(), parts_);
+  return summary_of(coverage, commit.changes(), intent.options, parts_);
 }
 
 // Sites that only the kernel could refuse are left out, and the rest is tried again, unless one of them fails the commit.
@@ -214,8 +215,8 @@ std::vector<CommitSummary> Commits::expected(std::span<const Intent> intents,
                                              const std::vector<Changes>& changes) const {
   std::vector<CommitSummary> summaries;
   for (size_t i = 0; i < intents.size(); ++i) {
-    CommitSummary& summary =
-        summaries.emplace_back(summary_of(intents[i].coverage, changes[i], parts_));
+    CommitSummary& summary = summaries.emplace_back(
+        summary_of(intents[i].coverage, changes[i], intents[i].options, parts_));
     summary.figures.first_hits.reserve(parts_.cpu_count);
   }
   return summaries;
@@ -272,7 +273,8 @@ Result<CommitSummary> Commits::commit_settings(Session& session, std::vector<Set
   session.draft = std::move(settings);
   session.access.is_in_force = if_changed;
   try {
-    auto committed = commit(session.name, {.partial = true, .if_changed = if_changed});
+    auto committed =
+        commit(session.name, {.partial = true, .if_changed = if_changed, .by_engine = true});
     session.draft.reset();
     session.access.is_in_force = false;
     return committed;

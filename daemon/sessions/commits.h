@@ -46,6 +46,8 @@ class Commits {
     unsigned cpu_count;                       // as in Kernel
     bool one_by_one;                          // as in arming_cost()
     std::function<tc_hit_costs()> hit_costs;  // as in estimate_hits()
+    std::function<tc_hit_costs()>
+        known_hit_costs;  // for commits that must not wait for a measurement
     const Slots& slots;
     Resolver& resolver;
     Sessions& sessions;

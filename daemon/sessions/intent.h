@@ -18,6 +18,7 @@ struct CommitOptions {
   bool dry_run = false;
   std::optional<uint64_t> most_added = {};  // more sites than these fail the commit
   bool if_changed = false;                  // no switch if the settings in force cover the same
+  bool by_engine = false;                   // which follows processes: it waits for no measurement
 };
 
 // The changes that a commit of one session is to make.

@@ -131,6 +131,8 @@ class Intervals(support.DaemonTest):
         shown = ''.join(watching.stdout.readline() for _ in range(5))
         self.end(watching)
         self.assertRegex(shown, r'\Aafter \d\.\d s:\nCOUNT  PROBE\n 1000  uprobe:hot:hot_push\n1000 hits\n\n')
+        done = self.daemon.run('watch', 's', '--for', '20ms')
+        self.assertEqual(done.stdout, 'COUNT  PROBE\n 1000  uprobe:hot:hot_push\n1000 hits\n')
 
     def test_what_is_no_interval_is_refused(self):
         for words, reason in ((['--interval', '1ms'], 'from 10ms to a day'), (['--interval', 'soon'], 'soon'),
