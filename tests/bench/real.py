@@ -10,6 +10,7 @@ request, so that N functions are N hits a request, or N calls. The same is done 
 import contextlib
 import html
 import json
+import math
 import os
 import pathlib
 import pwd
@@ -21,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -33,6 +35,7 @@ SECONDS = 2     # of load, for a value
 SIZES = 1, 10, 100
 LIMIT_S = 120
 ONCE = 0.9, 1.1  # calls a request
+BY_TRAMPOLINE = 'time by trampoline'  # and not as it chooses, which is safer: tracectl-returns(7)
 TRACECTL = [support.TRACECTL, '--embedded']
 
 
@@ -42,6 +45,8 @@ def output(*words, **options):
 
 class Server:
     """One that runs in `folder`, and whose program is at `path`."""
+
+    is_one_thread = True  # serves all requests
 
     def __init__(self, folder):
         self.folder = folder
@@ -82,6 +87,7 @@ class Redis(Server):
 class PostgreSQL(Server):
     name, handler, path = 'postgres', 'PortalRun', postgresql.POSTGRES
     needs = path, postgresql.BIN + '/pgbench'
+    is_one_thread = False
 
     def begin(self):
         user = pwd.getpwnam('postgres')
@@ -102,6 +108,9 @@ class PostgreSQL(Server):
     def throughput(self):
         said = self.run('pgbench', '-S', '-n', '-T', str(SECONDS), '-c', '2', '-h', self.folder, 'postgres')
         return float(re.search(r'^tps = ([\d.]+)', said, re.M)[1])
+
+
+NGINX_FOLDERS = 'client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'
 
 
 class Nginx(Server):
@@ -126,7 +135,7 @@ class Nginx(Server):
             events {{ }}
             http {{
                 access_log off;
-                {" ".join(f"{kind}_temp_path {self.folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))}
+                {" ".join(f"{kind}_temp_path {self.folder}/{kind};" for kind in NGINX_FOLDERS)}
                 server {{ listen 127.0.0.1:{self.port}; root {self.folder}; keepalive_requests 1000000000; }}
             }}''', encoding='utf-8')
         return self.serve(self.path, '-c', f'{self.folder}/conf')
@@ -138,53 +147,64 @@ class Nginx(Server):
         return False
 
     def throughput(self):
-        said = output('ab', '-q', '-k', '-c', '10', '-t', str(SECONDS), '-n', '100000000', f'http://127.0.0.1:{self.port}/index.html')
+        said = output('ab', '-q', '-k', '-c', '10', '-t', str(SECONDS), '-n', '100000000',
+                      f'http://127.0.0.1:{self.port}/index.html')
         return float(re.search(r'^Requests per second: +([\d.]+)', said, re.M)[1])
 
 
 # ---- tracers ----
 
-@contextlib.contextmanager
-def running(words, is_armed):
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    try:
-        said = ''
-        while not is_armed(said):
-            line = process.stdout.readline()
-            assert line, f'{words[0]} has ended: {said[-2000:]}'
-            said += line
-        # What it prints is not to hold it up.
-        with open(os.devnull, 'w', encoding='utf-8') as nowhere, \
-                subprocess.Popen(['cat'], stdin=process.stdout, stdout=nowhere):
-            yield said
-            process.send_signal(signal.SIGINT)
-            process.wait(LIMIT_S)
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+class Tracer:
+    """A tracing command, from when its probes are armed until it is left; then it must have counted something."""
+
+    def __init__(self, words, is_armed, has_counted):
+        self.words, self.is_armed, self.has_counted = words, is_armed, has_counted
+        self.said = ''
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        while not self.is_armed(self.said):
+            line = self.process.stdout.readline()
+            if not line:
+                raise RuntimeError(f'{self.words[0]} has ended: {self.said[-2000:]}')
+            self.said += line
+        self.rest = []
+        self.reader = threading.Thread(target=lambda: self.rest.extend(self.process.stdout))
+        self.reader.start()
+        return self.said
+
+    def __exit__(self, failed, *_):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(LIMIT_S)
+        self.reader.join()
+        self.process.stdout.close()
+        rest = ''.join(self.rest)
+        if not failed and not self.has_counted(rest):
+            raise RuntimeError(f'{self.words[0]} has counted nothing: {rest[-2000:]}')
 
 
 def tracectl(verb, server, functions):
-    chosen = ['-x', server.path, '--yes', '--partial']
+    chosen = ['-x', server.path, '--yes']
     if verb == 'graph':
         only = [word for one in functions for word in ('--only', f'u::{one}')]
         words = ['graph', f'u::{server.handler}', '--report', *only, *chosen]
     else:
-        words = [verb, *(f'u::{one}' for one in functions), *chosen]
-    return running([*TRACECTL, *words], lambda said: '^C ends it' in said)
+        returns = ['--returns', 'trampoline'] if verb == BY_TRAMPOLINE else []
+        words = [verb.split()[0], *(f'u::{one}' for one in functions), *returns, *chosen]
+    return Tracer([*TRACECTL, *words], lambda said: '^C ends it' in said, lambda said: server.handler in said)
 
 
 def bpftrace(verb, server, functions):
     at = lambda kind: ','.join(f'{kind}:{server.path}:{one}' for one in functions)
     script = f'{at("uprobe")} {{ @[probe] = count(); }}'
     if verb == 'time':
+        # Keys that are texts of different lengths are refused.
         script = ''.join(f'uprobe:{server.path}:{one} {{ @t{i}[tid] = nsecs; }} uretprobe:{server.path}:{one} /@t{i}[tid]/ '
                          f'{{ @[{i}] = stats(nsecs - @t{i}[tid]); delete(@t{i}[tid]); }} '
                          for i, one in enumerate(functions))
     # An interval first fires after all probes are attached.
     script += ' interval:ms:100 /!@armed/ { @armed = 1; printf("armed\\n"); }'
-    return running(['bpftrace', '-B', 'line', '-e', script], lambda said: 'armed' in said)
+    return Tracer(['bpftrace', '-B', 'line', '-e', script], lambda said: 'armed' in said, lambda said: '@[' in said)
 
 
 @contextlib.contextmanager
@@ -193,11 +213,15 @@ def perf(_, server, functions):
     try:
         for one in functions:
             output('perf', 'probe', '-q', '-x', server.path, '--add', f'{group}:{one}={one}')
-        with subprocess.Popen(['perf', 'stat', '-a', '-e', f'{group}:*'], stderr=subprocess.PIPE) as counting:
+        with subprocess.Popen(['perf', 'stat', '-a', '-x', ',', '-e', f'{group}:*'], stderr=subprocess.PIPE,
+                              text=True) as counting:
             time.sleep(1)  # it does not say when it counts
-            yield
+            yield ''
             counting.send_signal(signal.SIGINT)
-            counting.communicate()
+            _, said = counting.communicate(timeout=LIMIT_S)
+        counts = [line.split(',')[0] for line in said.splitlines() if group in line]
+        if len(counts) != len(functions) or not all(int(count) for count in counts):
+            raise RuntimeError(f'perf has counted nothing: {said}')
     finally:
         subprocess.run(['perf', 'probe', '-q', '--del', f'{group}:*'], check=False, capture_output=True)
 
@@ -208,7 +232,7 @@ def called_once(server):
     """The functions that are called once a request, the handler first."""
     words = [*TRACECTL, '--json', 'count', 'u::*', '-x', server.path, '--yes', '--partial', '--for', '60s']
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as counting:
-        while '^C ends it' not in (line := counting.stderr.readline()) and '"tracing"' not in line and 'ready' not in line:
+        while '^C ends it' not in (line := counting.stderr.readline()):
             assert line, 'count has ended'
         server.throughput()
         counting.send_signal(signal.SIGINT)
@@ -217,18 +241,47 @@ def called_once(server):
     requests = counts[server.handler]
     once = sorted((abs(count / requests - 1), name) for name, count in counts.items()
                   if ONCE[0] < count / requests < ONCE[1] and re.fullmatch(r'\w+', name))
-    return [server.handler] + [name for _, name in once if name != server.handler]
+    names = [server.handler] + [name for _, name in once if name != server.handler]
+    return that_can_be_timed(server, names[:SIZES[-1]])
+
+
+def that_can_be_timed(server, functions):
+    """Those of which no call is refused, in their order."""
+    said = output(*TRACECTL, '--json', 'time', *(f'u::{one}' for one in functions), '-x', server.path, '--yes', '--partial',
+                  '--for', '0s')
+    armed = {row['probe'].rsplit(':', 1)[1] for row in json.loads(said.splitlines()[-1])['rows']}
+    return [one for one in functions if one in armed]
+
+
+class Measured:
+    """What one way has left of the throughput, and how much longer a request then takes in us, in each round; and what it
+    says before that a hit takes, in us."""
+
+    def __init__(self):
+        self.shares, self.added_us, self.estimate_us = [], [], None
+
+    def add(self, plain, traced, said):
+        self.shares.append(traced / plain)
+        self.added_us.append(1e6 / traced - 1e6 / plain)
+        if estimate := re.search(r'about ([\d.]+) (ns|us|ms) a (?:call|hit)', said or ''):
+            self.estimate_us = float(estimate[1]) * {'ns': 1e-3, 'us': 1, 'ms': 1e3}[estimate[2]]
 
 
 def in_turn(server, ways, rounds):
-    """The shares of the throughput that are left with each of the ways, in each round."""
-    shares = {way: [] for way in ways}
+    measured = {way: Measured() for way in ways}
     for _ in range(rounds):
         for way, armed in ways.items():
             plain = server.throughput()
-            with armed():
-                shares[way].append(server.throughput() / plain)
-    return shares
+            with armed() as said:
+                measured[way].add(plain, server.throughput(), said)
+    return measured
+
+
+# If one thread serves all requests, one after the other, what is added to each is what the probes take.
+def beside_estimate(server, ours, functions):
+    if not server.is_one_thread or not ours.estimate_us:
+        return ''
+    return f'{ours.estimate_us:5.1f}  {spread([us / functions for us in ours.added_us])}'
 
 
 def spread(values):
@@ -240,9 +293,9 @@ def spread(values):
 
 def ways_of(verb, server, functions):
     ways = {'tracectl': lambda: tracectl(verb, server, functions)}
-    if verb != 'graph':
+    if verb in ('count', 'time') and shutil.which('bpftrace'):
         ways['bpftrace'] = lambda: bpftrace(verb, server, functions)
-    if verb == 'count' and len(functions) <= 10:
+    if verb == 'count' and len(functions) <= 10 and shutil.which('perf'):
         ways['perf'] = lambda: perf(verb, server, functions)
     return ways
 
@@ -254,14 +307,16 @@ def measure(kind, rounds):
         server = kind(folder)
         try:
             functions = called_once(server)
-            for verb in 'count', 'time', 'graph':
+            for verb in 'count', 'time', BY_TRAMPOLINE, 'graph':
                 for size in SIZES:
                     chosen = functions[:size]
-                    shares = in_turn(server, ways_of(verb, server, chosen), rounds)
-                    found |= {(verb, size, way): values for way, values in shares.items()}
+                    measured = in_turn(server, ways_of(verb, server, chosen), rounds)
+                    shares = {way: one.shares for way, one in measured.items()}
+                    found |= {(verb, len(chosen), way): values for way, values in shares.items()}
                     name = f'{server.name}, {verb} {len(chosen)} function{"s" * (len(chosen) > 1)}'
                     columns = ' '.join(f'{spread(shares.get(way)):20}' for way in ('tracectl', 'bpftrace', 'perf'))
-                    print(f'{name:40} {columns}'.rstrip(), flush=True)
+                    beside = beside_estimate(server, measured['tracectl'], len(chosen))
+                    print(f'{name:46} {columns} {beside}'.rstrip(), flush=True)
                     if len(chosen) < size:
                         break
         finally:
@@ -272,6 +327,7 @@ def measure(kind, rounds):
 # ---- the picture ----
 
 COLOURS = {('count', 'tracectl'): '#1f77b4', ('time', 'tracectl'): '#2ca02c', ('graph', 'tracectl'): '#9467bd',
+           (BY_TRAMPOLINE, 'tracectl'): '#17becf',
            ('count', 'bpftrace'): '#ff7f0e', ('time', 'bpftrace'): '#d62728', ('count', 'perf'): '#7f7f7f'}
 WIDTH, HEIGHT, MARGIN = 300, 260, 45
 
@@ -281,7 +337,7 @@ def picture_of(all_found):
     parts = []
     for i, (name, found) in enumerate(all_found.items()):
         left = MARGIN + i * (WIDTH + MARGIN)
-        x = lambda size: left + SIZES.index(size) / (len(SIZES) - 1) * WIDTH
+        x = lambda size: left + math.log(size) / math.log(SIZES[-1]) * WIDTH
         y = lambda share: MARGIN + (1 - min(share, 1)) * HEIGHT
         parts.append(f'<text x="{left}" y="{MARGIN - 15}" font-weight="bold">{html.escape(name)}</text>')
         for share in 0, 0.25, 0.5, 0.75, 1:
@@ -290,7 +346,8 @@ def picture_of(all_found):
         for size in SIZES:
             parts.append(f'<text x="{x(size)}" y="{MARGIN + HEIGHT + 18}" text-anchor="middle">{size}</text>')
         for (verb, way), colour in COLOURS.items():
-            points = [(x(size), y(statistics.median(found[verb, size, way]))) for size in SIZES if (verb, size, way) in found]
+            points = sorted((x(size), y(statistics.median(values))) for (of, size, by), values in found.items()
+                            if (of, by) == (verb, way))
             dashes = '' if way == 'tracectl' else ' stroke-dasharray="5 4"'
             parts.append(f'<polyline points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" fill="none" stroke="{colour}" '
                          f'stroke-width="2"{dashes}/>')
@@ -309,7 +366,8 @@ def main():
         print('real: arming probes needs root')
         return
     rounds = int(sys.argv[1]) if sys.argv[1:] else 3
-    print(f'{"share of the throughput, median (quartiles)":40} {"tracectl":20} {"bpftrace":20} perf')
+    print(f'{"share of the throughput, median (quartiles)":46} {"tracectl":20} {"bpftrace":20} {"perf":20} '
+          'us a call: estimate, took')
     all_found = {}
     with tempfile.TemporaryDirectory() as unpacked:
         for kind in Redis, PostgreSQL, Nginx:
