@@ -329,7 +329,7 @@ class OtherTools(support.DaemonTest):
             with tempfile.TemporaryDirectory() as home:
                 perf = f'perf --buildid-dir {home}/ids'
                 script = f'''set -e
-                    mount -t tracefs none /sys/kernel/tracing
+                    mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing
                     {perf} buildid-cache --add {path}
                     {perf} probe -q sdt_typed:query__start
                     trap "{perf} probe -q -d 'sdt_typed:*'" EXIT
