@@ -120,6 +120,8 @@ cxx_flags = -std=c++20 $(CPPFLAGS) $(CXXFLAGS) $(warnings)
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 asan_flags = -std=c++20 $(CPPFLAGS) -O1 -g1 -fno-omit-frame-pointer -Wall -Werror $(sanitize) -fsanitize=fuzzer-no-link
 LDLIBS += $(shell $(PKG_CONFIG) --libs $(pkgs) 2>/dev/null) $(decoder_of.$(machine)) -liberty -pthread
+# Of tracectl, beside those of the engine.
+client_libs := $(or $(shell $(PKG_CONFIG) --libs ncursesw 2>/dev/null),-lncursesw -ltinfo)
 test_libs := -lgmock -lgtest -lgtest_main
 
 # ---- sources and products ----
@@ -378,7 +380,7 @@ asan_tested := $(patsubst %,$(B)/asan/libtracectl-%.a,client generator engine us
 $(B)/tracectld: $(call obj,$(daemon_src)) $(engine)
 	$(call link)
 $(B)/tracectl: $(call obj,$(client_main)) $(client) $(generator) $(engine)
-	$(call link)
+	$(call link,$(client_libs))
 # The JSON Schema of the protocol, made from the messages in daemon/protocol.
 $(schema): $(B)/tracectl
 	$(call say,SCHEMA,$@)
@@ -388,7 +390,7 @@ $(B)/tracectl-usdt: LDLIBS :=
 $(B)/tracectl-usdt: $(call obj,$(generator_main) daemon/base/result.cpp daemon/base/fd.cpp) $(generator)
 	$(call link)
 $(B)/unit-tests: $(call part_obj,$(unit_parts)) $(seeds_obj) $(support) $(client) $(generator) $(engine) $(runtime) $(B)/sources/unit
-	$(call link,$(test_libs))
+	$(call link,$(client_libs) $(test_libs))
 # step_obj are given as objects, so that the linker does not take those of the same sources from the engine's
 # library. tests/support/changed_programs.cpp wraps a function of libbpf.
 kernel_test_flags := -Xlinker --wrap=bpf_object__open_skeleton
@@ -406,10 +408,10 @@ $(B)/soak: $(call obj,$(soak_src)) $(support) $(engine)
 $(B)/asan/unit-tests: $(asan_tested) $(call part_obj,$(unit_parts)) $(seeds_obj) $(support) $(B)/sources/unit
 	$(call say,LINK,$@)
 	$(V)$(CLANGXX) $(sanitize) -fsanitize=fuzzer-no-link -Wl,--whole-archive $(asan_tested) -Wl,--no-whole-archive \
-		$(filter %.o,$^) $(support) $(test_libs) $(LDLIBS) -o $@
+		$(filter %.o,$^) $(support) $(client_libs) $(test_libs) $(LDLIBS) -o $@
 $(fuzz_bins): $(B)/fuzz/%: $(B)/asan/tests/fuzz/%.o $(B)/asan/libtests-support.a $(B)/asan/libtracectl-client.a \
 		$(B)/asan/libtracectl-generator.a $(B)/asan/libtracectl-engine.a
-	$(call link_sanitized,,-fsanitize=fuzzer)
+	$(call link_sanitized,$(client_libs),-fsanitize=fuzzer)
 
 # ---- mutants ----
 
@@ -437,7 +439,7 @@ $(M)/parts/%.o: $(B)/parts/%.cpp
 $(M)/kernel-tests: $(call part_obj,$(kernel_test_parts)) $(changed_programs) $(mutant_obj) $(support) $(engine)
 	$(call link,$(kernel_test_flags) -Xlinker --strip-debug $(test_libs))
 $(M)/unit-tests: $(call part_obj,$(unit_parts)) $(seeds_obj) $(mutant_obj) $(support) $(client) $(generator) $(engine) $(runtime)
-	$(call link,-Xlinker --strip-debug $(test_libs))
+	$(call link,-Xlinker --strip-debug $(client_libs) $(test_libs))
 endif
 
 # ---- programs to trace: one file each. A first line `build: FLAGS` gives its flags, a second line

@@ -41,6 +41,8 @@ class Backend {
   // Readable when events of subscribed sessions have arrived.
   int events_fd() const;
   Result<std::vector<StreamItem>> take_items();
+  // The engine ends with this process, and its sessions, too.
+  bool is_embedded() const { return !std::holds_alternative<Connection>(to_); }
   // The daemon has closed the connection, and a call has noticed it.
   bool is_closed() const;
   // Replaces the backend by another daemon.

@@ -28,6 +28,7 @@ void add_read(Grammar grammar);
 void add_watch(Grammar grammar);
 void add_flush(Grammar grammar);
 void add_top(Grammar grammar);
+void add_ui(Grammar grammar);
 void add_daemon(Grammar grammar);  // status, stats, metrics, doctor, schema
 
 inline void add_all_verbs(Grammar grammar) {
@@ -35,6 +36,7 @@ inline void add_all_verbs(Grammar grammar) {
   add_list(grammar);
   add_info(grammar);
   add_top(grammar);
+  add_ui(grammar);
   grammar.part(
       "To measure:",
       {"tracectl time parse_request -p 4711",

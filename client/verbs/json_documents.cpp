@@ -21,6 +21,7 @@ const std::map<std::string, Names>& all_documents() {
       {"list", {"probe.list.reply"}},
       {"info", {"probe.info.reply"}},
       {"top", {"top"}},
+      {"ui", {}},
       {"trace", with(kStream, {"record.stop.reply"})},
       {"count", kTable},
       {"hist", kTable},
