@@ -74,11 +74,16 @@ std::vector<FoundProbe> found_probes(const ProbeListReply& reply) {
   return found;
 }
 
+Error refusal_of(const Refusal& refused) {
+  return {Code::unsupported, readable_name(refused.probe) + ": " + refused.reason};
+}
+
 }  // namespace
 
 Result<FoundProbes> Tracing::list(const std::string& pattern) {
   auto reply = list_probes(backend_, {pattern}, "local", target_, debug_files_);
   if (!reply) return reply.error();
+  if (reply->probes.empty() && !reply->refused.empty()) return refusal_of(reply->refused.front());
   return FoundProbes{pattern, found_probes(*reply)};
 }
 
