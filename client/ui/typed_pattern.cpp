@@ -2,6 +2,7 @@
 #include "client/ui/typed_pattern.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 namespace tracectl::ui {

@@ -135,8 +135,8 @@ TEST_F(UiModel, RowsAreReadEachSecondAndOneAtATime) {
 TEST_F(UiModel, ATableHasTotalsAndRatesAndIsSortedByTheChosenColumn) {
   model.take(control('A'));
   model.take(Kind::enter);
-  model.take(rows_of({row(kF, 500), row(kG, 100), row("uprobe:/usr/bin/prog:unmarked", 9)}, 10));
-  model.take(rows_of({row(kF, 510), row(kG, 300)}, 12));
+  model.take(rows_of({row(kF, 500), row(kG, 100)}, 10));
+  model.take(rows_of({row(kF, 510), row(kG, 300), row("uprobe:/usr/bin/prog:unmarked", 9)}, 12));
   const auto names = [&] {
     std::vector<std::string> all;
     for (const LiveRow& one : model.live().rows()) all.push_back(one.name);
@@ -265,6 +265,28 @@ TEST_F(UiModel, AnotherProcessBeginsAnew) {
   other.take(
       Listed{.pid = 7, .typed = "", .found = {{"*", {{kF, "f", "fast", 1}}}}, .why_nothing = {}});
   EXPECT_THAT(other.functions().shown(), IsEmpty());
+}
+
+TEST_F(UiModel, TheKeyThatLeavesIsTextWhileTextIsTyped) {
+  model.take(U'q');
+  EXPECT_FALSE(model.is_over());
+  EXPECT_EQ(model.functions().typed(), "q");
+  model.take(Kind::tab);
+  model.take(U'q');
+  EXPECT_TRUE(model.is_over());
+}
+
+TEST_F(UiModel, TheSelectedRowIsAlwaysSeen) {
+  FoundProbes many{"uprobe::*", {}};
+  for (int i = 0; i < 100; ++i) many.probes.push_back({kF, "f" + std::to_string(i), "fast", 1});
+  model.functions().set({.pid = 7, .typed = "", .found = {many}, .why_nothing = {}});
+  EXPECT_THAT(seen(), HasSubstr("  f14\n"));
+  EXPECT_THAT(seen(), Not(HasSubstr("  f15\n")));
+  model.take(Kind::page_down);
+  EXPECT_THAT(seen(), HasSubstr("  f15\n"));
+  model.take(Kind::end);
+  EXPECT_THAT(seen(), HasSubstr("  f99\n"));
+  EXPECT_THAT(seen(), Not(HasSubstr("  f84\n")));
 }
 
 TEST_F(UiModel, ThePictureFillsTheWindowAndSaysIfThatIsTooSmall) {
