@@ -177,6 +177,10 @@ class Interface(support.DaemonTest):
         shown = terminal.column('HITS')
         self.assertEqual(shown['f0000'], str(counts['f0000']))
         self.assertTrue(0 < int(shown['f0003']) < counts['f0003'], (shown, counts))
+        terminal.keys('f', 'Home', 'Space', 'Enter')
+        terminal.wait_for_line('2 probes armed, .*')
+        self.assertEqual(self.session()['sites'], 2)
+        self.wait_for_column(terminal, 'HITS', {name: shown[name] for name in ('f0001', 'f0003')})
 
     def test_times_have_every_call_and_stacks_every_hit(self):
         program = self.counters()
