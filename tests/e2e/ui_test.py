@@ -32,8 +32,8 @@ class Terminal:
         self.wait_for('ready>')
 
     def tmux(self, *words):
-        return subprocess.run(['tmux', '-u', '-L', self.name, '-f', '/dev/null', *words], check=True, text=True, timeout=60,
-                              capture_output=True).stdout
+        return subprocess.run(['tmux', '-u', '-L', self.name, '-f', '/dev/null', *words], check=True, text=True,
+                              timeout=60, capture_output=True).stdout
 
     def keys(self, *names):
         self.tmux('send-keys', '-t', 'ui', *names)
@@ -350,16 +350,15 @@ class Interface(support.DaemonTest):
                 self.assertIn('-icanon', inside)
                 leave()
                 wait_until(lambda: not os.path.exists(f'/proc/{there}'), 'its end')
-                terminal.run('echo', 'left')
-                terminal.wait_for_line('left')
+                terminal.text('echo status $?')
+                terminal.keys('Enter')
+                terminal.wait_for_line(f'status {status}')
                 after = subprocess.run(['stty', '-a'], stdin=its, capture_output=True, text=True, check=True).stdout
             fresh = Terminal(self)
             fresh.run('sh', '-c', f'stty -a >{self.folder}/modes')
             wait_until(lambda: (self.folder / 'modes').exists() and modes().count('\n') == after.count('\n'), 'stty')
             self.assertEqual(after, modes())
             self.assertNotIn('probes armed', terminal.screen())
-            terminal.keys('C-l')
-            terminal.text('echo status $?')
             wait_until(lambda: self.daemon.json('status')['sites'] == 0, 'nothing to be armed')
 
     def test_a_target_that_ends_is_said_and_its_last_figures_stay(self):
