@@ -215,6 +215,7 @@ class Interface(support.DaemonTest):
         terminal.keys('q')
         terminal.wait_for_line('ready>')
         program.send('go')
+        wait_until(lambda: self.daemon.json('read', 'mine')['total_hits'], 'hits')
         counts = self.counts(program)
         rows = self.daemon.json('read', 'mine')['rows']
         self.assertEqual({row['probe'].rsplit(':', 1)[1]: row['count'] for row in rows},
@@ -240,7 +241,10 @@ class Interface(support.DaemonTest):
         while 'listening' not in daemon.process.stderr.readline():
             pass
         self.assertEqual(daemon.json('session', 'show', 'mine')['sites'], 2)
+        for setting in daemon.json('session', 'show', 'mine')['settings']:
+            self.assertEqual(setting['target']['executables'], [support.target('counters')])
         program.send('go')
+        wait_until(lambda: daemon.json('read', 'mine')['total_hits'], 'hits')
         counts = self.counts(program)
         rows = daemon.json('read', 'mine')['rows']
         self.assertEqual({row['probe'].rsplit(':', 1)[1]: row['count'] for row in rows},
@@ -377,6 +381,7 @@ class Interface(support.DaemonTest):
         program = self.counters()
         terminal = self.begin_with(program, 'f000', 2, '--embedded', daemon=False)
         program.send('go')
+        wait_until(lambda: int(terminal.column('HITS').get('f0001', 0)) > 0, 'hits')
         counts = self.counts(program)
         self.wait_for_column(terminal, 'HITS', {name: counts[name] for name in ('f0000', 'f0001')})
         terminal.keys('s')
