@@ -299,7 +299,8 @@ def spread(values):
 
 def ways_of(verb, server, functions):
     ways = {'tracectl': lambda: tracectl(verb, server, functions)}
-    if verb in ('count', 'time') and shutil.which('bpftrace'):
+    # With more returns bpftrace takes minutes to end.
+    if (verb == 'count' or verb == 'time' and len(functions) <= 10) and shutil.which('bpftrace'):
         ways['bpftrace'] = lambda: bpftrace(verb, server, functions)
     if verb == 'count' and len(functions) <= 10 and shutil.which('perf'):
         ways['perf'] = lambda: perf(verb, server, functions)
