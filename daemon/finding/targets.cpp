@@ -481,12 +481,14 @@ bool TargetFinder::is_found(const std::string& cgroup, uint64_t inode,
   });
 }
 
-// By another name, as a link or a mount gives it: a hit of either would count for both.
+// By another name, as a link or a mount gives it, or in another overlay: a hit of either would count for both.
 bool TargetFinder::is_same_file_found(const std::string& cgroup, const Object& object) const {
   const FileIdentity& file = object.identity();
   return std::ranges::any_of(found_.files, [&](const TargetFile& known) {
     const FileIdentity& other = known.object->identity();
-    return known.cgroup == cgroup && other.device == file.device && other.inode == file.inode;
+    return known.cgroup == cgroup && other.inode == file.inode &&
+           (other.device == file.device ||
+            is_one_file_in_overlays(known.object->fd(), object.fd()));
   });
 }
 

@@ -29,6 +29,10 @@ struct FileIdentity {
   }
 };
 
+// Whether both are one file in several overlays (overlayfs), as in containers of one image: these differ in their
+// devices, but uprobes are of the file below. False where the kernel does not say so (before Linux 6.6).
+bool is_one_file_in_overlays(int fd, int other_fd);
+
 // Whether only root can write it. True only on this program's file system: one that somebody else
 // has created can claim that any file is root's.
 bool is_of_root(const struct stat& status);

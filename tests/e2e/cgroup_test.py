@@ -110,6 +110,28 @@ class Cgroups(CgroupTest, support.DaemonTest):
         self.assertEqual(sorted((row['by']['pid'], row['count']) for row in rows),
                          sorted((program.pid, CALLS) for program in both))
 
+    def test_a_file_in_two_overlays_is_one_and_its_hits_count_once(self):
+        path = self.make('a')
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for name in 'below', 'first', 'second', 'empty':
+            os.mkdir(f'{folder.name}/{name}')
+        shutil.copy(target('hot'), f'{folder.name}/below/hot')
+        both = []
+        for name in 'first', 'second':
+            there = f'{folder.name}/{name}'
+            both.append(self.begin_in(path, 'unshare', '-m', 'sh', '-c',
+                                      f'mount -t overlay none -o lowerdir={folder.name}/empty:{folder.name}/below {there}'
+                                      f' && exec {there}/hot'))
+        for program in both:
+            support.wait_until(lambda: os.readlink(f'/proc/{program.pid}/exe').endswith('/hot'), 'the program')
+        self.choose('--cgroup', path)
+        for program in both:
+            self.call(program)
+        rows = self.daemon.json('read', 's')['rows']
+        self.assertEqual(sorted((row['by']['pid'], row['count']) for row in rows),
+                         sorted((program.pid, CALLS) for program in both))
+
     def test_a_process_is_traced_while_it_is_in_there(self):
         path, elsewhere = self.make('a'), self.make('b')
         self.begin_in(path, target('hot'))
