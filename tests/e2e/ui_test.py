@@ -21,7 +21,7 @@ class Terminal:
 
     made = 0
 
-    def __init__(self, test, columns=110, lines=30, **variables):
+    def __init__(self, test, columns=220, lines=30, **variables):
         Terminal.made += 1
         self.name = f'tracectl-{os.getpid()}-{Terminal.made}'
         environment = {'LC_ALL': 'C.UTF-8', **variables}
