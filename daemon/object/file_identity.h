@@ -30,7 +30,8 @@ struct FileIdentity {
 };
 
 // Whether both are one file in several overlays (overlayfs), as in containers of one image: these differ in their
-// devices, but uprobes are of the file below. False where the kernel does not say so (before Linux 6.6).
+// devices, but uprobes are of the file below. False where the kernel does not say so (before Linux 6.6), and for file
+// systems without a UUID, which cannot be told from each other.
 bool is_one_file_in_overlays(int fd, int other_fd);
 
 // Whether only root can write it. True only on this program's file system: one that somebody else

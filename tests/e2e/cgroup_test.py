@@ -112,17 +112,12 @@ class Cgroups(CgroupTest, support.DaemonTest):
 
     def test_a_file_in_two_overlays_is_one_and_its_hits_count_once(self):
         path = self.make('a')
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        for name in 'below', 'first', 'second', 'empty':
-            os.mkdir(f'{folder.name}/{name}')
-        shutil.copy(target('hot'), f'{folder.name}/below/hot')
-        both = []
-        for name in 'first', 'second':
-            there = f'{folder.name}/{name}'
-            both.append(self.begin_in(path, 'unshare', '-m', 'sh', '-c',
-                                      f'mount -t overlay none -o lowerdir={folder.name}/empty:{folder.name}/below {there}'
-                                      f' && exec {there}/hot'))
+        holder, folder = self.namespace_with_a_tmpfs(f"""
+            mkdir below empty first second
+            cp {target('hot')} below""")
+        both = [self.begin_in(path, 'nsenter', '-m', '-t', str(holder.pid), 'unshare', '-m', 'sh', '-c',
+                              f'mount -t overlay none -o lowerdir={folder}/empty:{folder}/below {folder}/{name}'
+                              f' && exec {folder}/{name}/hot') for name in ('first', 'second')]
         for program in both:
             support.wait_until(lambda: os.readlink(f'/proc/{program.pid}/exe').endswith('/hot'), 'the program')
         self.choose('--cgroup', path)
@@ -131,6 +126,16 @@ class Cgroups(CgroupTest, support.DaemonTest):
         rows = self.daemon.json('read', 's')['rows']
         self.assertEqual(sorted((row['by']['pid'], row['count']) for row in rows),
                          sorted((program.pid, CALLS) for program in both))
+
+    def namespace_with_a_tmpfs(self, commands):
+        """A process whose mount namespace has a file system with a UUID, by which files in overlays are compared, in which
+        the commands were run; and where it is mounted."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        holder = support.Program('unshare', '-m', 'sh', '-ec',
+                                 f'mount -t tmpfs none {folder.name}; cd {folder.name}; {commands}; echo ready; exec cat')
+        self.addCleanup(holder.end)
+        return holder, folder.name
 
     def test_a_process_is_traced_while_it_is_in_there(self):
         path, elsewhere = self.make('a'), self.make('b')
