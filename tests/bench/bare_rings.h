@@ -91,7 +91,8 @@ class BareRings {
   }
 
   Fd arm(const on_kernel::Program& target, const Site& site) const {
-    return arm_program(program_, kAttachUprobeMulti, target, offset_of(target.path(), site));
+    const uint64_t offset = offset_of(target.path(), site);
+    return arm_program(program_, kAttachUprobeMulti, target, std::span(&offset, 1));
   }
 
   // Reads all rings, on a thread, during its lifetime.
