@@ -12,9 +12,9 @@ std::vector<std::string> LaterContainers::come() {
   const auto tree = CgroupTree::open();
   if (!tree) return {};
   const auto known = known_containers();
-  std::vector<std::string> come;
+  std::set<std::string> come;
   const auto add = [&](const std::string& path) {
-    if (there_.insert(path).second) come.push_back(path);
+    if (!there_.contains(path)) come.insert(path);
   };
   // Those that do not run now are awaited.
   for (const std::string& name : options_.containers)
@@ -22,7 +22,7 @@ std::vector<std::string> LaterContainers::come() {
   for (const std::string& pod : options_.pods)
     if (const auto paths = cgroups_of_pod(*tree, known, pod))
       for (const std::string& path : *paths) add(path);
-  return come;
+  return {come.begin(), come.end()};
 }
 
 }  // namespace tracectl

@@ -22,8 +22,9 @@ class LaterContainers {
 
   // Whether any are chosen.
   bool are_awaited() const { return !options_.containers.empty() || !options_.pods.empty(); }
-  // The cgroups of those that have come since the last call; looks once in kEveryMs.
+  // The cgroups of those that run and have not joined; looks once in kEveryMs.
   std::vector<std::string> come();
+  void joined(const std::string& cgroup) { there_.insert(cgroup); }
 
  private:
   using Clock = std::chrono::steady_clock;

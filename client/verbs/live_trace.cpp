@@ -214,28 +214,22 @@ Result<StageReply> LiveTrace::stage_for(const TraceOptions& setting, const Targe
 
 // ---- while it runs ----
 
-// Processes in these cgroups are traced as those of the target are. What fails is said, and the trace goes on.
-void LiveTrace::join(const std::vector<std::string>& cgroups) {
-  if (cgroups.empty()) return;
-  const auto added = add_cgroups(cgroups);
-  for (const std::string& path : cgroups)
-    if (!added)
-      print_error("tracectl: not traced, though it is in the target: " + path + ": " +
-                  added.error().message + "\n");
-    else if (!common_.quiet)
-      print_error("tracectl: traced from now on: " + path + "\n");
+// Processes in the cgroup are traced as those of the target are.
+Status LiveTrace::add_cgroup(const std::string& cgroup) {
+  TargetPart target;
+  target.cgroups = {cgroup};
+  if (auto proven = proofs_->prove(processes_of(target)); !proven) return proven;
+  auto added = commit_for(target);
+  if (!added) (void)backend_.call(StageAbort{session_});
+  return added;
 }
 
-Status LiveTrace::add_cgroups(const std::vector<std::string>& cgroups) {
-  TargetPart target;
-  target.cgroups = cgroups;
-  if (auto proven = proofs_->prove(processes_of(target)); !proven) return proven;
+Status LiveTrace::commit_for(const TargetPart& target) {
   for (const TraceOptions* setting : staged_)
     if (auto staged = stage_for(*setting, target); !staged) return staged.error();
   auto committed = backend_.call(StageCommit{
       .session = session_, .partial = options_.partial, .most_added = most_added(options_.yes)});
-  if (!committed) return committed.error();
-  return ok();
+  return committed ? ok() : Status(committed.error());
 }
 
 Result<Ended> LiveTrace::run(const Follower& follower) {
@@ -244,7 +238,10 @@ Result<Ended> LiveTrace::run(const Follower& follower) {
   if (options_.seconds)
     if (auto set = waiter_.end_after(*options_.seconds); !set) return set.error();
   LaterContainers later(options_.probes, target_.part.cgroups);
-  if (later.are_awaited()) later_containers_ = std::move(later);
+  if (later.are_awaited())
+    joining_.emplace(
+        std::move(later), [this](const std::string& cgroup) { return add_cgroup(cgroup); },
+        common_.quiet);
   if (options_.graph && options_.graph->grow) growth_.emplace(backend_, session_);
   if (options_.budget) budget_.emplace(backend_, session_, follower.prints_json);
   // If its events are read, they are handled first.
@@ -283,7 +280,7 @@ Status LiveTrace::release(Command& command) {
 Result<bool> LiveTrace::go_on(const Follower& follower) {
   if (auto proven = proofs_->go_on(); !proven) return proven.error();
   if (growth_) growth_->go_on();
-  if (later_containers_) join(later_containers_->come());
+  if (joining_) joining_->go_on();
   if (budget_) {
     if (auto looked = budget_->go_on(); !looked) return looked.error();
     if (budget_->is_nothing_left()) return false;
@@ -296,7 +293,7 @@ int LiveTrace::interval_ms(const Follower& follower) const {
   int least = follower.every_ms;
   const auto at_most = [&](int ms) { least = least < 0 ? ms : std::min(least, ms); };
   if (growth_) at_most(Growth::kEveryMs);
-  if (later_containers_) at_most(LaterContainers::kEveryMs);
+  if (joining_) at_most(Joining::kEveryMs);
   if (budget_) at_most(BudgetWatch::kEveryMs);
   if (proofs_->are_needed()) at_most(Proofs::kEveryMs);
   return least;

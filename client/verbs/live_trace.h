@@ -15,9 +15,9 @@
 #include "client/connection/wait.h"
 #include "client/recording/recorded_file.h"
 #include "client/target/debug_files.h"
-#include "client/target/later_containers.h"
 #include "client/target/named_debug_files.h"
 #include "client/target/target.h"
+#include "client/verbs/joining.h"
 #include "client/verbs/trace_options.h"
 #include "daemon/process/process.h"
 
@@ -76,8 +76,8 @@ class LiveTrace {
   Status stage(const TraceOptions& setting);
   Result<protocol::StageReply> stage_for(const TraceOptions& setting,
                                          const protocol::TargetPart& target);
-  void join(const std::vector<std::string>& cgroups);
-  Status add_cgroups(const std::vector<std::string>& cgroups);
+  Status add_cgroup(const std::string& cgroup);
+  Status commit_for(const protocol::TargetPart& target);
   Result<protocol::StageReply> stage_ahead(protocol::StageSet& request);
   Result<protocol::StageReply> send(protocol::StageSet& request);
   Status choose_variant();
@@ -107,7 +107,7 @@ class LiveTrace {
   std::string awaited_;  // the first note that explains why nothing is covered
   protocol::CommitReply committed_;
   std::optional<Growth> growth_;
-  std::optional<LaterContainers> later_containers_;
+  std::optional<Joining> joining_;
   std::optional<BudgetWatch> budget_;
   std::optional<Proofs> proofs_;  // set once there is a session
   std::optional<DebugFiles> names_;

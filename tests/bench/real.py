@@ -23,7 +23,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(ROOT / 'tests/e2e'), str(ROOT / 'tests/support')]
@@ -218,9 +217,12 @@ def perf(_, server, functions):
     try:
         for one in functions:
             output(*PERF, 'probe', '-q', '-x', server.path, '--add', f'{group}:{one}={one}')
-        with subprocess.Popen([*PERF, 'stat', '-a', '-x', ',', '-e', f'{group}:*'], stderr=subprocess.PIPE,
-                              text=True) as counting:
-            time.sleep(1)  # it does not say when it counts
+        commands, answers = (os.pipe() for _ in range(2))
+        with subprocess.Popen([*PERF, 'stat', '-a', '-x', ',', '-e', f'{group}:*', '-D', '-1', '--control',
+                               f'fd:{commands[0]},{answers[1]}'], stderr=subprocess.PIPE, text=True,
+                              pass_fds=[commands[0], answers[1]]) as counting:
+            os.write(commands[1], b'enable\n')
+            assert os.read(answers[0], 16).startswith(b'ack'), 'perf does not count'
             yield ''
             counting.send_signal(signal.SIGINT)
             _, said = counting.communicate(timeout=LIMIT_S)

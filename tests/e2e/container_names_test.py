@@ -27,10 +27,10 @@ class Containers(support.DaemonTest):
             (self.tree / name).symlink_to(f'usr/{name}')
         self.environment = {'env': os.environ | {'HOME': str(self.podman.home)}}
 
-    def start(self, name):
+    def start(self, name, *command):
         """The container's id."""
         container = self.podman.start('--name', name, '-v', '/usr:/usr:ro', '-v', f'{support.BUILD}/targets:/t:ro',
-                                      '--rootfs', str(self.tree), '/t/demo_worker', '120')
+                                      '--rootfs', str(self.tree), *(command or ('/t/demo_worker', '120')))
         self.addCleanup(self.podman.remove, container)
         return container
 
@@ -73,10 +73,14 @@ class Containers(support.DaemonTest):
                 pass
         wait_for(before)
         self.podman.remove(first)
-        second = self.start('again')
+        # It executes its program after it was found.
+        second = self.start('again', 'sh', '-c', 'until [ -e /tmp/go ]; do :; done; exec /t/demo_worker 120')
+        said = [tracing.stderr.readline() for _ in range(2)]
+        self.assertEqual(said[1], f'tracectl: traced from now on: {self.cgroup_of(second)}\n')
+        (self.tree / 'tmp/go').touch()
         wait_for(before | self.podman.pids_of(second))
         tracing.send_signal(signal.SIGINT)
-        self.assertIn(f'traced from now on: {self.cgroup_of(second)}', tracing.stderr.read())
+        self.assertEqual(tracing.wait(60), 130)
 
     def cgroup_of(self, container):
         [pid] = self.podman.pids_of(container)
