@@ -99,16 +99,19 @@ class Cgroups(CgroupTest, support.DaemonTest):
             self.call(program)
         self.assertEqual(self.counts(), {there.pid: CALLS, later.pid: CALLS})
 
+    def check_counts_once(self, path, programs):
+        self.choose('--cgroup', path)
+        for program in programs:
+            self.call(program)
+        rows = self.daemon.json('read', 's')['rows']
+        self.assertEqual(sorted((row['by']['pid'], row['count']) for row in rows),
+                         sorted((program.pid, CALLS) for program in programs))
+
     def test_a_file_of_two_names_is_one_and_its_hits_count_once(self):
         path, file = self.make('a'), self.copy_of('hot')
         os.link(file, f'{file}.linked')
         both = [self.begin_in(path, name) for name in (file, f'{file}.linked')]
-        self.choose('--cgroup', path)
-        for program in both:
-            self.call(program)
-        rows = self.daemon.json('read', 's')['rows']
-        self.assertEqual(sorted((row['by']['pid'], row['count']) for row in rows),
-                         sorted((program.pid, CALLS) for program in both))
+        self.check_counts_once(path, both)
 
     def test_a_file_in_two_overlays_is_one_and_its_hits_count_once(self):
         path = self.make('a')
@@ -120,12 +123,7 @@ class Cgroups(CgroupTest, support.DaemonTest):
                               f' && exec {folder}/{name}/hot') for name in ('first', 'second')]
         for program in both:
             support.wait_until(lambda: os.readlink(f'/proc/{program.pid}/exe').endswith('/hot'), 'the program')
-        self.choose('--cgroup', path)
-        for program in both:
-            self.call(program)
-        rows = self.daemon.json('read', 's')['rows']
-        self.assertEqual(sorted((row['by']['pid'], row['count']) for row in rows),
-                         sorted((program.pid, CALLS) for program in both))
+        self.check_counts_once(path, both)
 
     def namespace_with_a_tmpfs(self, commands):
         """A process whose mount namespace has a file system with a UUID, by which files in overlays are compared, in which
