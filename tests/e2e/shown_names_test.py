@@ -108,6 +108,14 @@ class ShownNames(support.DaemonTest):
         self.assertIn('uprobe:cxx_names:shop::orders::price ', self.daemon.run('info', 'shop::*').stdout)
         self.assertIn('uprobe:cxx_names:shop::orders::price\n', self.daemon.run('read', 's').stdout)
 
+    def test_rows_are_bounded_where_output_is_piped(self):
+        words = 'list', 'u::f[0-9]*', '-x', support.target('counters')
+        rows = lambda *more: self.daemon.run(*words, *more).stdout.count('\nuprobe:')
+        all_rows = len(self.daemon.json(*words)['probes'])
+        self.assertGreater(all_rows, 1000)
+        self.assertEqual((rows(), rows('-n', 'all'), rows('-n', '7')), (1000, all_rows, 7))
+        self.assertIn(f'\n{all_rows - 1000} more rows; -n all prints them\n', self.daemon.run(*words).stdout)
+
     def test_are_patterns(self):
         path = support.target('cxx_names')
         listed = self.daemon.run('list', *OURS, '-x', path).stdout
