@@ -37,8 +37,8 @@ uint64_t hits_since(const std::unordered_map<uint32_t, uint64_t>& before, uint32
 }
 
 // Looks at the counters, and returns what each probe has cost since the last look.
-std::vector<ProbeLoad> look(const Counters& counters, const Session& session, Budget& budget,
-                            uint64_t now_ns) {
+std::vector<ProbeLoad> look(const Counters& counters, const HitCosts& costs, const Session& session,
+                            Budget& budget, uint64_t now_ns) {
   const double seconds = static_cast<double>(now_ns - budget.looked_ns) / kNsPerSecond;
   std::unordered_map<uint32_t, uint64_t> hits;
   std::map<std::string_view, ProbeLoad> loads;
@@ -52,8 +52,8 @@ std::vector<ProbeLoad> look(const Counters& counters, const Session& session, Bu
       load.probe = *held.probe;
       load.cost = std::max(load.cost, held.cost);
       load.hits_per_second += rate;
-      load.percent += 100 * rate / kNsPerSecond *
-                      HitCosts::here().of(held.cost, held.hook.way, held.returns.get());
+      load.percent +=
+          100 * rate / kNsPerSecond * costs.of(held.cost, held.hook.way, held.returns.get());
     }
   budget.hits = std::move(hits);
   std::vector<ProbeLoad> all;
@@ -118,7 +118,7 @@ std::vector<BudgetKept> Budgets::keep() {
 // The first look only gives the next one something to compare with.
 std::optional<BudgetKept> Budgets::keep(Session& session, uint64_t now_ns) {
   Budget& budget = *session.budget;
-  const auto loads = look(counters_, session, budget, now_ns);
+  const auto loads = look(counters_, hit_costs_(), session, budget, now_ns);
   if (!std::exchange(budget.looked_ns, now_ns)) return std::nullopt;
   budget.used = 0;
   for (const ProbeLoad& load : loads) budget.used += load.percent;

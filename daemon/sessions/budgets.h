@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/finding/coverage.h"
 #include "daemon/finding/resolver.h"
 #include "daemon/kernel/counters.h"
+#include "daemon/sessions/hit_cost.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/sessions/switches.h"
 
@@ -25,10 +28,11 @@ struct BudgetKept {
 // Keeps sessions within their budgets.
 class Budgets {
  public:
-  // All are borrowed.
-  Budgets(const Counters& counters, Resolver& resolver, Sessions& sessions, Switches& switches,
-          Saving& saving)
+  // All are borrowed but `hit_costs`: what hits take from the programs, as far as it is known now.
+  Budgets(const Counters& counters, std::function<HitCosts()> hit_costs, Resolver& resolver,
+          Sessions& sessions, Switches& switches, Saving& saving)
       : counters_(counters),
+        hit_costs_(std::move(hit_costs)),
         resolver_(resolver),
         sessions_(sessions),
         switches_(switches),
@@ -48,6 +52,7 @@ class Budgets {
   Status do_without(Session& session, std::vector<LeftOut>& dear);
 
   const Counters& counters_;
+  const std::function<HitCosts()> hit_costs_;
   Resolver& resolver_;
   Sessions& sessions_;
   Switches& switches_;

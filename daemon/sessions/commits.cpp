@@ -38,8 +38,16 @@ bool is_none(const Changes& changes) {
   return changes.added == 0 && changes.updated == 0 && changes.removed == 0;
 }
 
-CommitSummary summary_of(const Coverage& coverage, const Changes& changes,
-                         const CommitOptions& options, const Commits::Parts& parts) {
+// Whoever follows calls waits for the measurement anyway, and a budget is kept by what hits take.
+HitCosts hit_costs_for(const Intent& intent, const Coverage& coverage,
+                       const Commits::Parts& parts) {
+  const bool measures =
+      !intent.options.by_engine && (intent.session->budget || follows_calls(coverage));
+  return HitCosts::measured(measures ? parts.hit_costs() : parts.known_hit_costs());
+}
+
+CommitSummary summary_of(const Intent& intent, const Coverage& coverage, const Changes& changes,
+                         const Commits::Parts& parts) {
   CommitSummary summary;
   summary.probes = coverage.probe_count();
   summary.sites = coverage.wants.size();
@@ -47,8 +55,7 @@ CommitSummary summary_of(const Coverage& coverage, const Changes& changes,
   summary.updated = changes.updated;
   summary.removed = changes.removed;
   summary.cost = arming_cost(changes, parts.one_by_one);
-  summary.hits =
-      estimate_hits(coverage, options.by_engine ? parts.known_hit_costs : parts.hit_costs);
+  summary.hits = estimate_hits(coverage, hit_costs_for(intent, coverage, parts));
   summary.refused = coverage.refused_and_left_out();
   summary.notes = coverage.notes;
   return summary;
@@ -148,7 +155,7 @@ Result<CommitSummary> Commits::dry_run(Intent intent) {
   Commit& commit = change.commit_of(*intent.session);
   if (auto noted = parts_.gates.note_triggers({&intent, 1}); !noted) return noted.error();
   if (auto planned = commit.plan(coverage, intent.settings); !planned) return planned.error();
-  return summary_of(coverage, commit.changes(), intent.options, parts_);
+  return summary_of(intent, coverage, commit.changes(), parts_);
 }
 
 // Sites that only the kernel could refuse are left out, and the rest is tried again, unless one of them fails the commit.
@@ -215,8 +222,8 @@ std::vector<CommitSummary> Commits::expected(std::span<const Intent> intents,
                                              const std::vector<Changes>& changes) const {
   std::vector<CommitSummary> summaries;
   for (size_t i = 0; i < intents.size(); ++i) {
-    CommitSummary& summary = summaries.emplace_back(
-        summary_of(intents[i].coverage, changes[i], intents[i].options, parts_));
+    CommitSummary& summary =
+        summaries.emplace_back(summary_of(intents[i], intents[i].coverage, changes[i], parts_));
     summary.figures.first_hits.reserve(parts_.cpu_count);
   }
   return summaries;

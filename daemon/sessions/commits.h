@@ -43,11 +43,10 @@ class Commits {
  public:
   // What a commit needs of the engine; all but the number is borrowed.
   struct Parts {
-    unsigned cpu_count;                       // as in Kernel
-    bool one_by_one;                          // as in arming_cost()
-    std::function<tc_hit_costs()> hit_costs;  // as in estimate_hits()
-    std::function<tc_hit_costs()>
-        known_hit_costs;  // for commits that must not wait for a measurement
+    unsigned cpu_count;                             // as in Kernel
+    bool one_by_one;                                // as in arming_cost()
+    std::function<tc_hit_costs()> hit_costs;        // measures, which may take some tens of ms
+    std::function<tc_hit_costs()> known_hit_costs;  // what was measured last
     const Slots& slots;
     Resolver& resolver;
     Sessions& sessions;

@@ -40,7 +40,8 @@ class Counting {
 
   Totals totals(const Session& session) const;
   std::vector<ProbeTotals> probe_totals(const Session& session) const {
-    return tracectl::probe_totals(kernel_.counters(), session);
+    return tracectl::probe_totals(kernel_.counters(), HitCosts::measured(kernel_.known_hit_costs()),
+                                  session);
   }
   // Threads that could not be marked because memory was short.
   uint64_t marks_lost(const Session& session) const {

@@ -55,7 +55,9 @@ Engine::Engine(std::unique_ptr<Kernel> kernel, std::unique_ptr<Symbolizer> symbo
       switches_(kernel_->switching(), kernel_->counters(), slots_, hooks_, saving_, quotas_,
                 options.linger_ns),
       gates_(kernel_->switching(), kernel_->sessions(), sessions_, switches_),
-      budgets_(kernel_->counters(), resolver_, sessions_, switches_, saving_),
+      budgets_(
+          kernel_->counters(), [this] { return HitCosts::measured(kernel_->known_hit_costs()); },
+          resolver_, sessions_, switches_, saving_),
       streams_(kernel_->rings(), kernel_->cpu_count(), *reader_, sessions_, quotas_, saving_,
                options.ring_bytes),
       awaiting_(resolver_, hooks_, linkers_, sessions_),

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
+#include <string_view>
+#include <vector>
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -21,12 +24,6 @@ bool is_virtual_machine() {
 // Not told to programs elsewhere: the costs in a virtual machine are the higher ones.
 bool is_virtual_machine() { return true; }
 #endif
-
-size_t slow_exits_of(const ReturnPlan& returns) {
-  return static_cast<size_t>(
-      std::count_if(returns.exits.begin(), returns.exits.end(),
-                    [](const ExitSite& exit) { return exit.cost == CostClass::slow; }));
-}
 
 // It is not known by which one a call leaves.
 CostClass dearest_exit(const ReturnPlan& returns) {
@@ -70,26 +67,52 @@ double HitCosts::of(CostClass cost, Way way, const ReturnPlan* returns) const {
   return of(cost);
 }
 
-HitEstimate estimate_hits(const Coverage& coverage, const std::function<tc_hit_costs()>& measure) {
+size_t slow_exits_of(const ReturnPlan& returns) {
+  return static_cast<size_t>(
+      std::count_if(returns.exits.begin(), returns.exits.end(),
+                    [](const ExitSite& exit) { return exit.cost == CostClass::slow; }));
+}
+
+namespace {
+
+HitEstimate estimate_of(const std::vector<const Site*>& sites, const HitCosts& costs) {
   HitEstimate estimate;
-  if (coverage.wants.empty()) return estimate;
-  // Whoever follows calls waits for the measurement anyway.
-  const bool follows = std::any_of(
-      coverage.wants.begin(), coverage.wants.end(),
-      [](const SlotWants& at_slot) { return at_slot.wants.front().site->returns != nullptr; });
-  const HitCosts costs = follows ? HitCosts::measured(measure()) : HitCosts::here();
+  if (sites.empty()) return estimate;
   double sum_ns = 0;
-  for (const SlotWants& at_slot : coverage.wants) {
-    const Site& site = *at_slot.wants.front().site;
-    const Way way = site.returns ? site.returns->way : Way::entry;
-    sum_ns += costs.of(site.cost, way, site.returns.get());
-    if (site.cost == CostClass::slow) ++estimate.slow_sites;
+  for (const Site* site : sites) {
+    const Way way = site->returns ? site->returns->way : Way::entry;
+    sum_ns += costs.of(site->cost, way, site->returns.get());
+    if (site->cost == CostClass::slow) ++estimate.slow_sites;
     if (way != Way::exits) continue;
-    estimate.exits += site.returns->exits.size();
-    estimate.slow_exits += slow_exits_of(*site.returns);
+    estimate.exits += site->returns->exits.size();
+    estimate.slow_exits += slow_exits_of(*site->returns);
   }
-  estimate.hit_ns = static_cast<uint64_t>(sum_ns / static_cast<double>(coverage.wants.size()));
+  estimate.hit_ns = static_cast<uint64_t>(sum_ns / static_cast<double>(sites.size()));
   return estimate;
+}
+
+}  // namespace
+
+HitEstimate estimate_hits(const Coverage& coverage, const HitCosts& costs) {
+  std::vector<const Site*> sites;
+  for (const SlotWants& at_slot : coverage.wants) sites.push_back(at_slot.wants.front().site);
+  return estimate_of(sites, costs);
+}
+
+HitEstimate estimate_hits(const Resolution& found, const HitCosts& costs) {
+  std::vector<const Site*> sites;
+  std::set<std::string_view> names;
+  for (const Resolved& part : found.parts)
+    for (const Probe& probe : *part.probes)
+      if (names.insert(probe.name).second)
+        for (const Site& site : probe.sites) sites.push_back(&site);
+  return estimate_of(sites, costs);
+}
+
+bool follows_calls(const Coverage& coverage) {
+  return std::any_of(coverage.wants.begin(), coverage.wants.end(), [](const SlotWants& at_slot) {
+    return at_slot.wants.front().site->returns != nullptr;
+  });
 }
 
 }  // namespace tracectl

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 #include "daemon/finding/coverage.h"
+#include "daemon/finding/resolver.h"
 #include "daemon/kernel/calibration.h"
 #include "daemon/model/cost.h"
 #include "daemon/model/probe.h"
@@ -29,7 +29,7 @@ struct HitCosts {
   // as an emulated instruction.
   static constexpr HitCosts in_virtual_machine() { return {550, 670, 940, 10'000, 1200, 1200}; }
   static const HitCosts& here();
-  // From what the kernel was seen to take (daemon/kernel/calibration.h); here(), if that could not be measured.
+  // From what the kernel was seen to take (daemon/kernel/calibration.h); here(), if that is not known.
   static HitCosts measured(const tc_hit_costs& costs);
 
   double of(CostClass cost) const;
@@ -44,7 +44,10 @@ struct HitEstimate {
   uint64_t hit_ns =
       0;  // of a hit, with the end of the call that it begins: the mean over the sites
 };
-// `measure` says what the kernel takes, and may take some tens of ms; it is asked if calls are followed.
-HitEstimate estimate_hits(const Coverage& coverage, const std::function<tc_hit_costs()>& measure);
+HitEstimate estimate_hits(const Coverage& coverage, const HitCosts& costs);
+// Of sites that several processes have in common: once.
+HitEstimate estimate_hits(const Resolution& found, const HitCosts& costs);
+bool follows_calls(const Coverage& coverage);
+size_t slow_exits_of(const ReturnPlan& returns);
 
 }  // namespace tracectl

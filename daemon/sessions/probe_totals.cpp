@@ -6,11 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/sessions/hit_cost.h"
-
 namespace tracectl {
 
-std::vector<ProbeTotals> probe_totals(const Counters& counters, const Session& session) {
+std::vector<ProbeTotals> probe_totals(const Counters& counters, const HitCosts& costs,
+                                      const Session& session) {
   std::map<std::pair<std::string_view, pid_t>, ProbeTotals> by_probe;
   for (const auto& [slot, hooks] : session.hooks)
     for (const SessionHook& held : hooks) {
@@ -23,8 +22,8 @@ std::vector<ProbeTotals> probe_totals(const Counters& counters, const Session& s
       totals.cost = std::max(totals.cost, held.cost);
       totals.hits += stat.hits;
       totals.lost += stat.dropped_ring + stat.dropped_keys;
-      totals.cost_ns += static_cast<double>(stat.hits) *
-                        HitCosts::here().of(held.cost, held.hook.way, held.returns.get());
+      totals.cost_ns +=
+          static_cast<double>(stat.hits) * costs.of(held.cost, held.hook.way, held.returns.get());
     }
   std::vector<ProbeTotals> all;
   for (auto& [key, totals] : by_probe) all.push_back(std::move(totals));

@@ -9,6 +9,7 @@
 
 #include "daemon/kernel/counters.h"
 #include "daemon/model/cost.h"
+#include "daemon/sessions/hit_cost.h"
 #include "daemon/switching/session.h"
 
 namespace tracectl {
@@ -24,6 +25,7 @@ struct ProbeTotals {
 };
 
 // Sorted by name and process.
-std::vector<ProbeTotals> probe_totals(const Counters& counters, const Session& session);
+std::vector<ProbeTotals> probe_totals(const Counters& counters, const HitCosts& costs,
+                                      const Session& session);
 
 }  // namespace tracectl
