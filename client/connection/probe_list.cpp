@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "client/connection/proofs.h"
 #include "client/target/objects_by_name.h"
@@ -15,8 +16,10 @@ Result<protocol::ProbeListReply> list_probes(Backend& backend,
                                              const std::vector<std::string>& patterns,
                                              const std::string& scope,
                                              const protocol::TargetPart& target,
-                                             NamedDebugFiles& debug_files) {
-  protocol::ProbeList request{.patterns = patterns, .scope = scope, .target = target};
+                                             NamedDebugFiles& debug_files,
+                                             std::optional<std::string> returns) {
+  protocol::ProbeList request{
+      .patterns = patterns, .scope = scope, .target = target, .returns = std::move(returns)};
   auto opened = open_files(patterns, target);
   request.files = opened.paths;
   debug_files.add_to(request, opened);

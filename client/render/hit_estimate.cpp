@@ -6,26 +6,33 @@
 #include "client/render/text.h"
 
 namespace tracectl {
-
-using namespace protocol;
-
 namespace {
 
-std::string single_steps_of(const CommitReply& reply) {
+std::string single_steps_of(const HitNumbers& hits) {
   std::string text;
-  if (reply.slow_sites) text = fmt::format("{} of {} entries", reply.slow_sites, reply.sites);
-  if (reply.slow_exits)
+  if (hits.slow_sites) text = fmt::format("{} of {} entries", hits.slow_sites, hits.sites);
+  if (hits.slow_exits)
     text +=
-        fmt::format("{}{} of {} exits", text.empty() ? "" : " and ", reply.slow_exits, reply.exits);
+        fmt::format("{}{} of {} exits", text.empty() ? "" : " and ", hits.slow_exits, hits.exits);
   return text;
 }
 
 }  // namespace
 
-std::string hit_estimate_text(const CommitReply& reply) {
-  if (!reply.slow_sites && !reply.slow_exits) return "";
-  return fmt::format("about {} a {}: {} are single-stepped", duration_text(reply.hit_ns),
-                     reply.exits ? "call" : "hit", single_steps_of(reply));
+std::string hit_estimate_text(const HitNumbers& hits) {
+  const std::string about =
+      fmt::format("about {} a {}", duration_text(hits.hit_ns), hits.exits ? "call" : "hit");
+  if (!hits.single_steps()) return about;
+  return fmt::format("{}: {} are single-stepped", about, single_steps_of(hits));
+}
+
+std::string hit_estimate_text(const protocol::CommitReply& reply) {
+  const HitNumbers hits{.sites = reply.sites,
+                        .slow_sites = reply.slow_sites,
+                        .exits = reply.exits,
+                        .slow_exits = reply.slow_exits,
+                        .hit_ns = reply.hit_ns};
+  return hits.single_steps() ? hit_estimate_text(hits) : "";
 }
 
 }  // namespace tracectl

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "client/options/display.h"
+#include "client/render/hit_estimate.h"
 #include "client/render/probe_names.h"
 #include "client/render/table.h"
 #include "client/render/text.h"
@@ -73,39 +74,61 @@ std::string rest_text(size_t twins, size_t unshown, size_t shown) {
   return text;
 }
 
-// Of a reply that has all sites.
-std::string single_steps_text(const ProbeListReply& reply) {
-  size_t sites = 0, slow = 0;
+HitNumbers hits_of(const ProbeListReply& reply) {
+  HitNumbers hits{.hit_ns = reply.hit_ns};
   for (const ProbePart& probe : reply.probes)
     for (const SitePart& site : probe.sites) {
-      ++sites;
-      slow += site.cost == name_of(CostClass::slow);
+      ++hits.sites;
+      hits.slow_sites += site.cost == name_of(CostClass::slow);
+      hits.exits += site.exits;
+      hits.slow_exits += site.slow_exits;
     }
-  if (!slow || sites != reply.total_sites) return "";
-  if (slow == sites) return ", single-stepped";
-  return fmt::format(", {} of them single-stepped", slow);
+  return hits;
+}
+
+// What the probes take, if the reply has all sites.
+std::string cost_text(const ProbeListReply& reply) {
+  const HitNumbers hits = hits_of(reply);
+  if (reply.hit_ns) return "; " + hit_estimate_text(hits);
+  if (!hits.slow_sites || hits.sites != reply.total_sites) return "";
+  if (hits.slow_sites == hits.sites) return ", single-stepped";
+  return fmt::format(", {} of them single-stepped", hits.slow_sites);
+}
+
+// "trampoline", "2 exits", "2 exits, 1 slow".
+std::string returns_text(const ProbePart& probe) {
+  const SitePart& site = probe.sites.front();
+  if (!site.returns) return "";
+  if (!site.exits) return *site.returns;
+  const std::string exits = plural(site.exits, "exit");
+  return site.slow_exits ? fmt::format("{}, {} slow", exits, site.slow_exits) : exits;
 }
 
 }  // namespace
 
 std::string probes_text(const ProbeListReply& reply, size_t rows) {
-  Table table({{"PROBE", Align::left, true},
-               {"CLASS"},
-               {"SITES", Align::right},
-               {"SEMAPHORE"},
-               {"ARGUMENTS", Align::left, true}});
+  std::vector<Table::Column> columns{
+      {"PROBE", Align::left, true}, {"CLASS"}, {"SITES", Align::right}, {"SEMAPHORE"}};
+  if (reply.hit_ns) columns.push_back({"RETURNS"});
+  columns.push_back({"ARGUMENTS", Align::left, true});
+  Table table(std::move(columns));
   const auto probes = without_twins(reply.probes);
   std::vector<std::string_view> canonical;
   for (const ProbePart* probe : probes) canonical.emplace_back(probe->probe);
   const TableNames names(canonical);
   const size_t shown = std::min(rows, probes.size());
-  for (const ProbePart* probe : std::span(probes).first(shown))
-    table.add({names.of(probe->probe), probe->cost, std::to_string(probe->sites.size()),
-               has_semaphore(*probe) ? "yes" : "no", args_text(probe->args)});
+  for (const ProbePart* probe : std::span(probes).first(shown)) {
+    std::vector<std::string> row{names.of(probe->probe), probe->cost,
+                                 std::to_string(probe->sites.size()),
+                                 has_semaphore(*probe) ? "yes" : "no"};
+    if (reply.hit_ns) row.push_back(returns_text(*probe));
+    row.push_back(args_text(probe->args));
+    table.add(std::move(row));
+  }
   return table.text() +
          rest_text(reply.probes.size() - probes.size(), probes.size() - shown, shown) +
          plural(reply.total_probes, "probe") + ", " + plural(reply.total_sites, "site") +
-         single_steps_text(reply) + "\n";
+         cost_text(reply) + "\n";
 }
 
 }  // namespace tracectl

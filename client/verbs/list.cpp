@@ -27,13 +27,17 @@ using protocol::ProbeListReply;
 using protocol::ProbePart;
 
 // What a target has, if no pattern is given: each of these that matches anything.
-constexpr std::array kAll{"usdt:*:*:*", "uprobe::*"};
+constexpr const char* kProbes = "usdt:*:*:*";
+constexpr const char* kFunctions = "uprobe::*";
 
 void add_to(ProbeListReply& all, ProbeListReply more) {
   std::ranges::move(more.probes, std::back_inserter(all.probes));
   std::ranges::move(more.refused, std::back_inserter(all.refused));
   std::ranges::move(more.notes, std::back_inserter(all.notes));
   all.total_probes += more.total_probes;
+  // The mean over the sites of both.
+  if (const uint64_t sites = all.total_sites + more.total_sites)
+    all.hit_ns = (all.hit_ns * all.total_sites + more.hit_ns * more.total_sites) / sites;
   all.total_sites += more.total_sites;
 }
 
@@ -80,6 +84,12 @@ class ListProbes final : public Verb {
                 "the column by which rows are sorted: name, address, or class with slow ones first")
         .value_name("COLUMN")
         .check(wrong_order);
+    grammar
+        .option("--returns", returns_,
+                "how the returns of the functions are seen if calls are followed, and what a call "
+                "takes: auto, "
+                "exits, trampoline")
+        .value_name("WAY");
   }
   std::vector<std::string>* command() override { return &probes_.command; }
   int run(const CommonOptions& common) override {
@@ -110,14 +120,12 @@ class ListProbes final : public Verb {
   }
 
   Result<ProbeListReply> list_chosen(Backend& backend, const protocol::TargetPart& target) {
-    if (is_chosen(target) && !target.all)
-      return list_probes(backend, probes_.patterns, scope_of(probes_), target, debug_files_);
+    if (is_chosen(target) && !target.all) return list_some(backend, probes_.patterns, target);
     std::vector<std::string> patterns;
     for (const std::string& pattern : probes_.patterns)
       std::ranges::move(target.all ? with_mapped_objects(pattern) : with_objects_by_name(pattern),
                         std::back_inserter(patterns));
-    if (patterns.size() == probes_.patterns.size())
-      return list_probes(backend, patterns, scope_of(probes_), target, debug_files_);
+    if (patterns.size() == probes_.patterns.size()) return list_some(backend, patterns, target);
     auto found = list_any(backend, target, patterns);
     return found ? found : none_of(patterns.size(), found.error());
   }
@@ -128,7 +136,13 @@ class ListProbes final : public Verb {
           Code::invalid,
           "give a PATTERN, or a target whose probes are listed: -p, -x, -u, --cgroup, -- COMMAND",
           "patterns"};
-    return list_any(backend, target, {kAll.begin(), kAll.end()});
+    if (returns_) return list_some(backend, {kFunctions}, target);
+    return list_any(backend, target, {kProbes, kFunctions});
+  }
+
+  Result<ProbeListReply> list_some(Backend& backend, const std::vector<std::string>& patterns,
+                                   const protocol::TargetPart& target) {
+    return list_probes(backend, patterns, scope_of(probes_), target, debug_files_, returns_);
   }
 
   // Fails if none of the patterns matches anything.
@@ -137,7 +151,7 @@ class ListProbes final : public Verb {
     ProbeListReply all;
     std::optional<Error> none;
     for (const std::string& pattern : patterns) {
-      auto found = list_probes(backend, {pattern}, scope_of(probes_), target, debug_files_);
+      auto found = list_some(backend, {pattern}, target);
       if (found)
         add_to(all, std::move(*found));
       else if (!is_no_match(found.error()))
@@ -152,6 +166,7 @@ class ListProbes final : public Verb {
   ProbeOptions probes_;
   size_t rows_ = SIZE_MAX;
   std::string sort_;
+  std::optional<std::string> returns_;
   NamedDebugFiles debug_files_;
 };
 

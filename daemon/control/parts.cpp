@@ -15,13 +15,18 @@ namespace {
 using namespace protocol;
 
 SitePart part_of(const Object& object, const Site& site) {
-  return SitePart{
+  SitePart part{
       .object = object.path(),
       .build_id = object.facts().build_id,
       .offset = site.offset,
       .moved_bytes = site.moved_bytes,
       .cost = name_of(site.cost),
       .semaphore = site.semaphore ? std::optional<uint64_t>(site.semaphore) : std::nullopt};
+  if (!site.returns) return part;
+  part.returns = name_of(site.returns->way);
+  part.exits = site.returns->exits.size();
+  part.slow_exits = slow_exits_of(*site.returns);
+  return part;
 }
 
 std::vector<ArgumentPart> parts_of(const Arguments& arguments) {
@@ -144,7 +149,8 @@ SettingPart part_of(const Setting& setting) {
 }
 
 // Several processes can map one file: its probes are listed once.
-Result<ProbeListReply> reply_of(const Resolution& resolution) {
+Result<ProbeListReply> reply_of(const ProbesFound& found) {
+  const Resolution& resolution = found.resolution;
   ProbeListReply reply;
   std::set<std::string_view> names;
   size_t bytes = 0;
@@ -161,6 +167,7 @@ Result<ProbeListReply> reply_of(const Resolution& resolution) {
   reply.total_probes = reply.probes.size();
   reply.refused = resolution.refused;
   reply.notes = resolution.notes;
+  if (found.costs) reply.hit_ns = estimate_hits(resolution, *found.costs).hit_ns;
   return reply;
 }
 

@@ -3,16 +3,25 @@
 // The engine's answers as parts of messages.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "daemon/protocol/messages.h"
 #include "daemon/sessions/engine.h"
+#include "daemon/sessions/hit_cost.h"
 
 namespace tracectl {
 
 std::vector<protocol::FollowedPart> followed_parts(const std::vector<Followed>& files);
 std::vector<protocol::LeftOutPart> parts_of(const std::vector<LeftOut>& left_out);
 protocol::SettingPart part_of(const Setting& setting);
+
+struct ProbesFound {
+  Resolution resolution;
+  std::optional<HitCosts> costs;  // of hits, if the request asks for the returns
+};
 // Fails if that would be longer than an answer may be.
-Result<protocol::ProbeListReply> reply_of(const Resolution& resolution);
+Result<protocol::ProbeListReply> reply_of(const ProbesFound& found);
 
 struct ReadResults {
   ReadSummary summary;

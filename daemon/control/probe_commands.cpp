@@ -33,7 +33,7 @@ Result<ProbeListReply> ProbeCommands::handle(const ProbeList& request, Peer& pee
   return reply_of(*found);
 }
 
-Result<Resolution> ProbeCommands::list(const ProbeList& request, Peer& peer) {
+Result<ProbesFound> ProbeCommands::list(const ProbeList& request, Peer& peer) {
   if (auto within = may_match(request.patterns.size(), peer, engine_.options().quota); !within)
     return within.error();
   auto patterns = patterns_of(request.patterns, request.scope);
@@ -53,8 +53,18 @@ Result<Resolution> ProbeCommands::list(const ProbeList& request, Peer& peer) {
     if (!proven) return proven.error();
     access.is_proven = only(*proven);
   }
+  Wanted wanted;
+  if (request.returns) {
+    auto returns = returns_of(*request.returns);
+    if (!returns) return returns.error();
+    wanted.returns = *returns;
+  }
   engine_.resolver().begin_slice();
-  return engine_.list(*patterns, *target, access);
+  auto found = engine_.list(*patterns, *target, access, wanted);
+  if (!found) return found.error();
+  ProbesFound probes{std::move(*found), std::nullopt};
+  if (request.returns) probes.costs = HitCosts::measured(engine_.kernel().hit_costs());
+  return probes;
 }
 
 Result<ProbeInfoReply> ProbeCommands::handle(const ProbeInfo& request, Peer& peer) {

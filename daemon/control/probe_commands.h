@@ -15,7 +15,7 @@ class ProbeCommands {
 
   Result<protocol::ProbeListReply> handle(const protocol::ProbeList&, Peer&);
   // The data of its answer, which can be long: reply_of() of parts.h makes the answer.
-  Result<Resolution> list(const protocol::ProbeList& request, Peer& peer);
+  Result<ProbesFound> list(const protocol::ProbeList& request, Peer& peer);
   Result<protocol::ProbeInfoReply> handle(const protocol::ProbeInfo&, Peer&);
   Result<ProbesInfo> info(const protocol::ProbeInfo& request,
                           const Peer& peer) const;  // the data of its answer

@@ -14,6 +14,14 @@ Error in_field(Error error, const char* field) {
   return error;
 }
 
+Result<Returns> returns_of(const std::string& name) {
+  if (const auto returns = returns_named(name)) return *returns;
+  return Error{Code::invalid,
+               "unknown way to see returns \"" + name + "\": auto, trampoline, exits" +
+                   did_you_mean(name, {"auto", "trampoline", "exits"}),
+               "returns"};
+}
+
 Result<std::vector<Pattern>> patterns_of(const std::vector<std::string>& texts,
                                          const std::string& scope_name) {
   auto scope = scope_of(scope_name);
@@ -63,14 +71,6 @@ Result<Spec> spec_of(const StageSet& request) {
 // uretprobe: is uprobe: with the return, if it is streamed.
 bool asks_for_return(const std::string& pattern) {
   return pattern.starts_with("ur:") || pattern.starts_with("uretprobe:");
-}
-
-Result<Returns> returns_of(const std::string& name) {
-  if (const auto returns = returns_named(name)) return *returns;
-  return Error{Code::invalid,
-               "unknown way to see returns \"" + name + "\": auto, trampoline, exits" +
-                   did_you_mean(name, {"auto", "trampoline", "exits"}),
-               "returns"};
 }
 
 Error from_needed(const char* field, const char* instead) {

@@ -19,6 +19,9 @@ Error in_field(Error error, const char* field);
 Result<std::vector<Pattern>> patterns_of(const std::vector<std::string>& texts,
                                          const std::string& scope_name);
 
+// auto, trampoline or exits.
+Result<Returns> returns_of(const std::string& name);
+
 // A setting for each pattern.
 Result<std::vector<Setting>> settings_of(const protocol::StageSet& request);
 

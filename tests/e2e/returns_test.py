@@ -55,6 +55,19 @@ class Returns(support.DaemonTest):
                          r'\nabout [\d.]+ us a hit: 1 of 4 entries are single-stepped\n$')
         self.assertNotIn('about', self.daemon.run(*planned('time', 'burns_outer', '--returns', 'trampoline')).stdout)
 
+    def test_list_shows_what_followed_calls_take(self):
+        listed = 'list', 'uprobe:*:burns_[os]*', '-x', target('burns')
+        printed = self.daemon.run(*listed, '--returns', 'exits').stdout
+        self.assertRegex(printed, r'^PROBE +CLASS +SITES +SEMAPHORE +RETURNS +ARGUMENTS\n')
+        self.assertRegex(printed, r'burns_stepped +slow +1 +no +1 exit, 1 slow ')
+        self.assertRegex(printed, r'; about [\d.]+ us a call: 1 of 2 entries and 2 of 2 exits are single-stepped\n$')
+        by_trampoline = self.daemon.json(*listed, '--returns', 'trampoline')
+        self.assertEqual({site['returns'] for probe in by_trampoline['probes'] for site in probe['sites']},
+                         {'trampoline'})
+        self.assertLess(by_trampoline['hit_ns'], self.daemon.json(*listed, '--returns', 'exits')['hit_ns'])
+        self.assertNotIn('RETURNS', self.daemon.run(*listed).stdout)
+        self.assertIn('auto, trampoline, exits', self.daemon.run(*listed, '--returns', 'exit').stderr)
+
     def test_a_return_is_an_event_with_its_value(self):
         program = self.program('calls', '2')
         client = self.daemon.connect()

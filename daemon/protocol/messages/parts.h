@@ -64,6 +64,10 @@ struct SitePart {
   uint64_t moved_bytes = 0;  // distance from the function's start or the named offset
   std::string cost;          // "fast", "normal", "emulated", "slow"; the class of this site
   std::optional<uint64_t> semaphore;  // offset in the file
+  // How the returns of calls are seen, "trampoline" or "exits", if the request asks; the exits that get probes of their
+  // own, and how many of these are slow.
+  std::optional<std::string> returns = {};
+  uint64_t exits = 0, slow_exits = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("object", s.object);
     f("build_id", s.build_id);
@@ -71,6 +75,9 @@ struct SitePart {
     f("moved_bytes", s.moved_bytes);
     f("cost", s.cost);
     f("semaphore", s.semaphore);
+    f("returns", s.returns);
+    f.optional("exits", s.exits);
+    f.optional("slow_exits", s.slow_exits);
   }
 };
 

@@ -19,12 +19,15 @@ struct ProbeListReply {
   std::vector<Refusal> refused;
   uint64_t total_probes = 0, total_sites = 0;
   std::vector<std::string> notes = {};
+  // If `returns` is given: what a call takes from the program by estimate, the mean over the sites, in nanoseconds.
+  uint64_t hit_ns = 0;
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probes", s.probes);
     f("refused", s.refused);
     f("total_probes", s.total_probes);
     f("total_sites", s.total_sites);
     f("notes", s.notes);
+    f.optional("hit_ns", s.hit_ns);
   }
 };
 struct ProbeList {
@@ -33,6 +36,8 @@ struct ProbeList {
   std::vector<std::string> patterns;
   std::string scope = "local";
   TargetPart target;
+  // As in stage.set: lists functions as they are traced if their calls are followed until they return.
+  std::optional<std::string> returns = {};
   // As in stage.set, for this request.
   std::vector<std::string> files = {};
   std::vector<DebugFilePart> debug_files = {};
@@ -42,6 +47,7 @@ struct ProbeList {
     f("patterns", s.patterns);
     f.optional("scope", s.scope);
     f.optional("target", s.target);
+    f("returns", s.returns);
     f.optional("files", s.files);
     f.optional("debug_files", s.debug_files);
     f.optional("proofs", s.proofs);
