@@ -179,6 +179,24 @@ TEST_F(Budgets, TakeWhatIsBelowAGraphWithItsRoot) {
   EXPECT_FALSE(is_armed("busy_below"));
 }
 
+// busy_cool is called some hundred times a second: by the figures of docs/performance.md that is far below the budget.
+TEST_F(Budgets, AreKeptByWhatHitsWereSeenToTake) {
+  constexpr uint32_t kNs = 1'000'000;
+  constexpr tc_hit_costs kDear{.entry = {kNs, kNs, kNs, kNs},
+                               .by_return = kNs,
+                               .by_jump = kNs,
+                               .by_trampoline = kNs,
+                               .between = {}};
+  engine.reset();
+  engine = must(Engine::start(
+      must(Kernel::open({.hit_costs = [kDear](Emulator*) { return kDear; }})), EngineOptions{}));
+  create("s", kSmall);
+  count("s", "busy_cool");
+  program_.send("go");
+  until([&] { return look().contains("busy_cool"); });
+  EXPECT_FALSE(is_armed("busy_cool"));
+}
+
 TEST_F(Budgets, HoldWhereOneOfTheProcessesHasEnded) {
   create("s", kSmall);
   Program other("busy", {});
