@@ -45,7 +45,7 @@ protocol::RowPart times(const std::string& probe, uint64_t calls, uint64_t total
   return part;
 }
 
-Rows rows_of(std::vector<protocol::RowPart> rows, double at_s) {
+ui::Rows rows_of(std::vector<protocol::RowPart> rows, double at_s) {
   protocol::ReadReply read;
   for (const auto& one : rows) read.total_hits += one.count;
   read.rows = std::move(rows);
@@ -126,7 +126,7 @@ TEST_F(UiModel, RowsAreReadEachSecondAndOneAtATime) {
   EXPECT_EQ(reads(20), 0u);
   model.take(rows_of({}, 20));
   EXPECT_EQ(reads(20), 1u);
-  model.take(Rows{Error{Code::kernel, "trouble"}, 20});
+  model.take(ui::Rows{Error{Code::kernel, "trouble"}, 20});
   EXPECT_EQ(model.status().text, "trouble");
   EXPECT_EQ(reads(20 + Model::kReadEvery_s / 2), 0u);
   EXPECT_EQ(reads(20 + Model::kReadEvery_s), 1u);
@@ -192,7 +192,7 @@ TEST_F(UiModel, WhatIsMissingInTheFiguresIsSaid) {
   begin_live();
   protocol::ReadReply read;
   read.dropped_keys = 3;
-  model.take(Rows{read, 1});
+  model.take(ui::Rows{read, 1});
   model.take(LeftOut{{{.probe = kF, .cost = "slow"}}, 10});
   const Said said = model.status();
   EXPECT_TRUE(said.is_error);
