@@ -51,4 +51,6 @@ struct PlainHit {
   std::array<uint64_t, kMostArguments> args{};
 };
 
+Event event_of(const PlainHit& hit);
+
 }  // namespace tracectl

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <ctime>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -19,10 +20,7 @@
 namespace tracectl::protocol {
 namespace {
 
-constexpr std::string_view kEventBegins = R"({"jsonrpc":"2.0","method":"event","params":)";
-constexpr std::string_view kLostBegins = R"({"jsonrpc":"2.0","method":"lost","params":)";
-
-constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr uint32_t kNsPerSecond = 1'000'000'000;
 
 int64_t now_ns(clockid_t clock) { return static_cast<int64_t>(clock_ns(clock)); }
 
@@ -210,16 +208,24 @@ void WallClock::sample() {
 }
 
 void WallClock::append(std::string& out, uint64_t since_boot_ns) {
+  char text[kMostBytes];
+  out.append(text, write(text, since_boot_ns));
+}
+
+char* WallClock::write(char* to, uint64_t since_boot_ns) {
   // Added unsigned: an impossible time wraps around, without undefined behaviour.
-  auto wall = static_cast<int64_t>(since_boot_ns + static_cast<uint64_t>(offset_ns_));
-  int64_t fraction = wall % kNsPerSecond;
-  if (fraction < 0) fraction += kNsPerSecond;
-  int64_t second = wall / kNsPerSecond - (wall % kNsPerSecond < 0);
-  if (second != second_) render_second(second);
-  char digits[] = "000000000Z";
-  for (size_t i = 9; i-- > 0; fraction /= 10) digits[i] = static_cast<char>('0' + fraction % 10);
-  out += prefix_;
-  out.append(digits, sizeof digits - 1);
+  const auto wall = static_cast<int64_t>(since_boot_ns + static_cast<uint64_t>(offset_ns_));
+  uint64_t fraction = static_cast<uint64_t>(wall) - static_cast<uint64_t>(second_begins_ns_);
+  if (prefix_.empty() || fraction >= kNsPerSecond) {
+    render_second(wall / kNsPerSecond - (wall % kNsPerSecond < 0));
+    fraction = static_cast<uint64_t>(wall) - static_cast<uint64_t>(second_begins_ns_);
+  }
+  std::memcpy(to, prefix_.data(), prefix_.size());
+  to += prefix_.size();
+  auto digits = static_cast<uint32_t>(fraction);
+  for (size_t i = 9; i-- > 0; digits /= 10) to[i] = static_cast<char>('0' + digits % 10);
+  to[9] = 'Z';
+  return to + 10;
 }
 
 void WallClock::render_second(int64_t second) {
@@ -228,7 +234,7 @@ void WallClock::render_second(int64_t second) {
   ::gmtime_r(&time, &parts);
   char text[32];
   prefix_.assign(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S.", &parts));
-  second_ = second;
+  second_begins_ns_ = static_cast<int64_t>(static_cast<uint64_t>(second) * kNsPerSecond);
 }
 
 void append_event(std::string& out, const Event& event, WallClock& wall,
@@ -236,7 +242,21 @@ void append_event(std::string& out, const Event& event, WallClock& wall,
   append_field(out, "{\"ts\":", event.ts_ns);
   out += ",\"wall\":\"";
   wall.append(out, event.ts_ns);
-  append_field(out, "\",\"epoch\":", event.epoch);
+  out += '"';
+  append_event_head(out, event, demangled);
+  append_args(out, event);
+  if (event.call) append_call(out, *event.call);
+  append_end(out, event);
+  if (event.stack) append_stack(out, *event.stack);
+  if (!event.tag.empty()) {
+    out += ",\"tag\":";
+    append_string(out, event.tag);
+  }
+  out += '}';
+}
+
+void append_event_head(std::string& out, const Event& event, std::string_view demangled) {
+  append_field(out, ",\"epoch\":", event.epoch);
   out += ",\"session\":";
   append_string(out, event.source->session);
   append_field(out, ",\"cpu\":", event.cpu);
@@ -253,15 +273,6 @@ void append_event(std::string& out, const Event& event, WallClock& wall,
   out += ",\"kind\":\"";
   out += name_of(event.kind);
   out += '"';
-  append_args(out, event);
-  if (event.call) append_call(out, *event.call);
-  append_end(out, event);
-  if (event.stack) append_stack(out, *event.stack);
-  if (!event.tag.empty()) {
-    out += ",\"tag\":";
-    append_string(out, event.tag);
-  }
-  out += '}';
 }
 
 void append_lost(std::string& out, const Lost& lost, std::string_view session) {
@@ -306,6 +317,26 @@ std::map<std::string, uint64_t> reported_in(std::string_view lines) {
   }
   return reported;
 }
+
+bool is_event_or_loss(std::string_view line) {
+  return line.starts_with(kEventBegins) || line.starts_with(kLostBegins);
+}
+
+std::optional<std::string_view> event_in(std::string_view line) {
+  if (!line.starts_with(kEventBegins) || !line.ends_with("}}")) return std::nullopt;
+  return line.substr(kEventBegins.size(), line.size() - kEventBegins.size() - 1);
+}
+
+// Within a text a quote has a backslash before it, so a comma and a quote begin a member, wherever they are in the object.
+std::string_view probe_in(std::string_view event) {
+  constexpr std::string_view kBegins = ",\"probe\":", kAfter = "\",\"";
+  const size_t at = event.find(kBegins);
+  if (at == event.npos) return {};
+  const size_t begin = at + kBegins.size(), end = event.find(kAfter, begin);
+  return end == event.npos ? std::string_view{} : event.substr(begin, end + 1 - begin);
+}
+
+bool has_stack(std::string_view event) { return event.find(",\"stack\":") != event.npos; }
 
 std::string event_json(const Event& event, WallClock& wall) {
   std::string out;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,10 @@
 #include "daemon/protocol/frames.h"
 
 namespace tracectl::protocol {
+
+// How the lines of these notifications begin; after the parameters, `}` ends them.
+inline constexpr std::string_view kEventBegins = R"({"jsonrpc":"2.0","method":"event","params":)";
+inline constexpr std::string_view kLostBegins = R"({"jsonrpc":"2.0","method":"lost","params":)";
 
 // Converts time since boot to wall time. The difference changes when the wall clock is set: call
 // `sample` once for each batch of events, not for each event.
@@ -27,13 +32,16 @@ class WallClock {
   void sample();
   // 2026-01-31T23:59:59.000000001Z
   void append(std::string& out, uint64_t since_boot_ns);
+  // The same to memory with room for kMostBytes; returns the end of the text.
+  char* write(char* to, uint64_t since_boot_ns);
+  static constexpr size_t kMostBytes = 48;
 
  private:
   void render_second(int64_t second);
 
   int64_t offset_ns_ = 0;
-  int64_t second_ = INT64_MIN;  // that `prefix_` shows
-  std::string prefix_;          // the text up to the decimal point, with it
+  int64_t second_begins_ns_ = 0;  // of the second that `prefix_` shows
+  std::string prefix_;            // the text up to the decimal point, with it
 };
 
 // Appends the event's JSON object, without a line feed; reuse `out`. Bytes of comm or probe
@@ -43,6 +51,8 @@ class WallClock {
 void append_event(std::string& out, const Event& event, WallClock& wall,
                   std::string_view demangled = {});
 void append_lost(std::string& out, const Lost& lost, std::string_view session);
+// The part of append_event() from the epoch to the kind, with the comma before it.
+void append_event_head(std::string& out, const Event& event, std::string_view demangled);
 
 // The same as a notification, with its line feed.
 void append_event_line(std::string& out, const Event& event, WallClock& wall);
@@ -55,6 +65,14 @@ std::string lost_json(const Lost& lost, std::string_view session);
 // The number of events, by session, in lines of notifications: those shown and those reported as lost. Other lines
 // count as none.
 std::map<std::string, uint64_t> reported_in(std::string_view lines);
+
+// Whether a line from the daemon is such a notification. Without looking at the rest.
+bool is_event_or_loss(std::string_view line);
+// The event's object in such a line; none if it is no event's.
+std::optional<std::string_view> event_in(std::string_view line);
+// The JSON of the probe in an event's object, with its quotes; empty if there is none.
+std::string_view probe_in(std::string_view event);
+bool has_stack(std::string_view event);
 
 // Parses a line that `--json` printed: append_event() or, within {"lost": }, append_lost().
 Result<StreamItem> parse_line(std::string_view line);
