@@ -55,9 +55,16 @@ bool Backend::is_closed() const {
   return connection && connection->is_closed();
 }
 
-Result<std::vector<StreamItem>> Backend::take_items() {
-  if (auto* connection = std::get_if<Connection>(&to_)) return connection->take_items();
-  return std::get<std::unique_ptr<LocalEngine>>(to_)->take_items();
+Status Backend::take_arrived(const std::function<Status(const Arrival&)>& use) {
+  if (auto* connection = std::get_if<Connection>(&to_)) {
+    auto lines = connection->take_notifications();
+    return lines ? use(std::string_view(*lines)) : Status(lines.error());
+  }
+  Status used = ok();
+  std::get<std::unique_ptr<LocalEngine>>(to_)->take_arrived([&](const Arrived& arrived) {
+    if (used) used = use(&arrived);
+  });
+  return used;
 }
 
 }  // namespace tracectl

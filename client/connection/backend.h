@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <variant>
 
 #include "client/connection/connection.h"
@@ -40,7 +42,10 @@ class Backend {
 
   // Readable when events of subscribed sessions have arrived.
   int events_fd() const;
-  Result<std::vector<StreamItem>> take_items();
+  // Calls `use` with what has arrived: the events of the engine in this process, or the daemon's notifications, as lines.
+  // Both are valid during the call only.
+  using Arrival = std::variant<const Arrived*, std::string_view>;
+  Status take_arrived(const std::function<Status(const Arrival&)>& use);
   // The engine ends with this process, and its sessions, too.
   bool is_embedded() const { return !std::holds_alternative<Connection>(to_); }
   // The daemon has closed the connection, and a call has noticed it.

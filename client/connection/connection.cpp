@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "daemon/protocol/codec.h"
+#include "daemon/protocol/events.h"
 
 namespace tracectl {
 
@@ -83,19 +84,20 @@ Result<bool> Connection::receive(bool wait) {
   }
 }
 
-// Takes lines until an answer, or until all that has arrived is taken; notifications become items.
+// Takes lines until an answer, or until all that has arrived is taken. Notifications are kept as they are: most are
+// events, of which there can be millions a second.
 Result<std::optional<protocol::Answer>> Connection::next_answer() {
   for (;;) {
     auto line = lines_.next();
     if (!line) return line.error();
     if (!*line) return std::optional<protocol::Answer>{};
-    auto incoming = protocol::parse_incoming(**line);
-    if (!incoming) return incoming.error();
-    if (auto* answer = std::get_if<protocol::Answer>(&*incoming))
-      return std::optional<protocol::Answer>{std::move(*answer)};
-    auto item = notifications_.read(std::get<protocol::Notification>(*incoming));
-    if (!item) return item.error();
-    if (*item) items_.push_back(std::move(**item));
+    if (!protocol::is_event_or_loss(**line)) {
+      auto incoming = protocol::parse_incoming(**line);
+      if (!incoming) return incoming.error();
+      if (auto* answer = std::get_if<protocol::Answer>(&*incoming))
+        return std::optional<protocol::Answer>{std::move(*answer)};
+    }
+    notifications_.append(**line) += '\n';
   }
 }
 
@@ -122,12 +124,12 @@ Status Connection::take_answer(const protocol::Method& method, void* reply) {
 
 // Receives one chunk at a time: if events arrive faster than they are printed, the caller must be able to
 // check its clock and signals in between.
-Result<std::vector<StreamItem>> Connection::take_items() {
+Result<std::string> Connection::take_notifications() {
   auto received = receive(false);
-  if (!received && items_.empty()) return received.error();
+  if (!received && notifications_.empty()) return received.error();
   auto answer = next_answer();
   if (!answer) return answer.error();
-  return std::exchange(items_, {});
+  return std::exchange(notifications_, {});
 }
 
 }  // namespace tracectl

@@ -3,18 +3,15 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "daemon/base/fd.h"
 #include "daemon/base/result.h"
-#include "daemon/model/event.h"
 #include "daemon/protocol/frames.h"
 #include "daemon/protocol/methods.h"
-#include "daemon/protocol/notification_reader.h"
 
 namespace tracectl {
 
-// A connection to the daemon. Calls wait for their answer; events that arrive meanwhile are kept.
+// A connection to the daemon. Calls wait for their answer; notifications that arrive meanwhile are kept.
 class Connection {
  public:
   // `flags`: for socket(2). With SOCK_NONBLOCK it fails if it would have to wait until the daemon accepts it.
@@ -47,8 +44,8 @@ class Connection {
   int fd() const { return socket_.get(); }
   // The daemon has closed the connection, and a call has noticed it.
   bool is_closed() const { return is_closed_; }
-  // The events that have arrived; reads from the socket without waiting.
-  Result<std::vector<StreamItem>> take_items();
+  // The notifications that have arrived, a line each; reads from the socket without waiting.
+  Result<std::string> take_notifications();
 
  private:
   explicit Connection(Fd socket) : socket_(std::move(socket)) {}
@@ -64,8 +61,7 @@ class Connection {
 
   Fd socket_;
   protocol::LineBuffer lines_{protocol::kMaxAnswerBytes};
-  protocol::NotificationReader notifications_;
-  std::vector<StreamItem> items_;
+  std::string notifications_;
   int64_t last_id_ = 0;
   bool is_closed_ = false;
 };

@@ -15,25 +15,67 @@ EventPrinter::EventPrinter(const CommonOptions& common, std::string session, Sho
       shown_(shown),
       folded_(common.stack_format),
       graph_(graph),
+      notified_(names_),
+      hits_(
+          [this](const std::string& probe) -> std::string_view { return names_.demangled(probe); }),
       debug_files_(common) {}
 
 Result<bool> EventPrinter::print_from(Backend& backend) {
-  auto items = backend.take_items();
-  if (!items) return items.error();
   wall_.sample();
-  std::string out;
-  for (const StreamItem& item : *items) add(out, item);
-  if (shown_ == Shown::graph && !common_.json) graph_.show_held(out, clock_ns(CLOCK_BOOTTIME));
+  const auto taken = backend.take_arrived([&](const Backend::Arrival& arrival) -> Status {
+    if (const auto* lines = std::get_if<std::string_view>(&arrival))
+      return add_notifications(out_, *lines);
+    add(out_, *std::get<const Arrived*>(arrival));
+    return ok();
+  });
+  if (!taken) return taken.error();
+  if (shown_ == Shown::graph && !common_.json) graph_.show_held(out_, clock_ns(CLOCK_BOOTTIME));
+  return show(out_);
+}
+
+// False: the reader of our output is gone.
+bool EventPrinter::show(std::string& out) {
   print(out);
+  out.clear();
   return std::fflush(stdout) == 0;
+}
+
+void EventPrinter::add(std::string& out, const Arrived& arrived) {
+  constexpr size_t kMostBytes = 256 << 10;  // that wait, so that they are in the processor's cache
+  arrived.each([&](const auto& one) {
+    add(out, one);
+    if (out.size() > kMostBytes) show(out);
+  });
+}
+
+Status EventPrinter::add_notifications(std::string& out, std::string_view lines) {
+  while (!lines.empty()) {
+    const size_t size = lines.find('\n');
+    if (auto added = add_notification(out, lines.substr(0, size)); !added) return added;
+    lines.remove_prefix(size + 1);
+  }
+  return ok();
+}
+
+Status EventPrinter::add_notification(std::string& out, std::string_view line) {
+  if (common_.json && !shows_at_end() && notified_.append(out, line)) return ++events_, ok();
+  auto item = notified_.read(line);
+  if (!item) return item.error();
+  if (*item) add(out, **item);
+  return ok();
 }
 
 bool EventPrinter::print_item(const StreamItem& item) {
   constexpr size_t kMostHeldBytes = 64 << 10;
   add(held_, item);
-  if (held_.size() < kMostHeldBytes) return true;
-  print(std::exchange(held_, {}));
-  return std::fflush(stdout) == 0;
+  return held_.size() < kMostHeldBytes || show(held_);
+}
+
+void EventPrinter::add(std::string& out, const PlainHit& hit) {
+  if (!common_.json || shows_at_end()) return add(out, StreamItem(event_of(hit)));
+  ++events_;
+  hits_.append(out, hit, wall_);
+  out += '\n';
 }
 
 void EventPrinter::add(std::string& out, const StreamItem& item) {

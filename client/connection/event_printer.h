@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "client/connection/backend.h"
+#include "client/connection/notified_events.h"
 #include "client/options/options.h"
 #include "client/render/deepest.h"
 #include "client/render/folded.h"
@@ -12,6 +14,7 @@
 #include "client/render/probe_names.h"
 #include "client/target/debug_files.h"
 #include "daemon/protocol/events.h"
+#include "daemon/protocol/hit_text.h"
 
 namespace tracectl {
 
@@ -39,6 +42,11 @@ class EventPrinter {
   std::string summary() const;
 
  private:
+  bool show(std::string& out);
+  void add(std::string& out, const Arrived& arrived);
+  Status add_notifications(std::string& out, std::string_view lines);
+  Status add_notification(std::string& out, std::string_view line);
+  void add(std::string& out, const PlainHit& hit);
   void add(std::string& out, const StreamItem& item);
   bool shows_at_end() const;
   void add_event(std::string& out, const Event& event);
@@ -50,8 +58,11 @@ class EventPrinter {
   DeepestStacks deepest_;
   GraphText graph_;
   StreamNames names_;
+  NotifiedEvents notified_;
+  protocol::HitText hits_;
   DebugFiles debug_files_;
   protocol::WallClock wall_;
+  std::string out_;        // kept for its memory
   std::string held_;       // items of a recording
   uint64_t start_ns_ = 0;  // of the first item
   uint64_t events_ = 0;

@@ -182,7 +182,8 @@ Result<Ended> Watch::follow() {
 
 // Nothing comes but the end of the connection, which is noticed by looking.
 Result<bool> Watch::go_on_with_rows() {
-  if (auto none = backend_.take_items(); !none) return none.error();
+  if (auto none = backend_.take_arrived([](const auto&) { return ok(); }); !none)
+    return none.error();
   return rows_->print_if_due(backend_);
 }
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "daemon/base/fd.h"
 #include "daemon/control/commands.h"
@@ -52,9 +51,9 @@ struct LocalEngine::Running {
       : wake(std::move(woken)), engine(std::move(begun)), commands(*engine, counts) {
     peer.uid = ::geteuid();
     peer.pid = ::getpid();
-    peer.make_sink =
-        [fd = wake.get()](const SessionSubscribe&) -> Result<std::shared_ptr<EventSink>> {
-      return std::shared_ptr<EventSink>{std::make_shared<ItemQueue>(kMostItems, [fd] {
+    peer.make_sink = [fd =
+                          wake.get()](const SessionSubscribe&) -> Result<std::shared_ptr<HitSink>> {
+      return std::shared_ptr<HitSink>{std::make_shared<ItemQueue>(kMostItems, [fd] {
         const uint64_t one = 1;
         (void)!::write(fd, &one, sizeof(one));
       })};
@@ -67,6 +66,7 @@ struct LocalEngine::Running {
   std::unique_ptr<Engine> engine;
   Commands commands;
   Peer peer;
+  Arrived arrived;  // taken last
 };
 
 Result<std::unique_ptr<LocalEngine>> LocalEngine::start(const Options& options) {
@@ -100,15 +100,13 @@ Status LocalEngine::handle(size_t method, const void* request, std::span<const i
 
 int LocalEngine::events_fd() const { return running_->wake.get(); }
 
-std::vector<StreamItem> LocalEngine::take_items() {
+void LocalEngine::take_arrived(const std::function<void(const Arrived&)>& use) {
   uint64_t count = 0;
   (void)!::read(events_fd(), &count, sizeof(count));
-  std::vector<StreamItem> all;
   for (const auto& [session, sink] : running_->peer.subscriptions) {
-    auto items = static_cast<ItemQueue&>(*sink).drain();
-    std::move(items.begin(), items.end(), std::back_inserter(all));
+    static_cast<ItemQueue&>(*sink).drain(running_->arrived);
+    use(running_->arrived);
   }
-  return all;
 }
 
 }  // namespace tracectl

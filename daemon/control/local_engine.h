@@ -3,12 +3,12 @@
 // The engine for a program that runs it in its own process: `tracectl --embedded`.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "daemon/base/result.h"
-#include "daemon/model/event.h"
+#include "daemon/model/arrived.h"
 #include "daemon/protocol/methods.h"
 
 namespace tracectl {
@@ -37,9 +37,10 @@ class LocalEngine {
     return reply;
   }
 
-  // Readable when items of subscribed sessions have come, until take_items() is called.
+  // Readable when events of subscribed sessions have come, until take_arrived() is called.
   int events_fd() const;
-  std::vector<StreamItem> take_items();
+  // Calls `use` with the events of each of these sessions. They are valid during the call only.
+  void take_arrived(const std::function<void(const Arrived&)>& use);
 
  private:
   struct Running;

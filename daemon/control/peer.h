@@ -27,11 +27,11 @@ struct Peer {
   std::optional<Owner> owner = {};  // none: it may trace every process
   // Makes the sink that sends a session's events to this peer, in the form it asked for. Fails if its user
   // has no memory left for one.
-  std::function<Result<std::shared_ptr<EventSink>>(const protocol::SessionSubscribe&)> make_sink;
+  std::function<Result<std::shared_ptr<HitSink>>(const protocol::SessionSubscribe&)> make_sink;
   // Fails if the matches held by its user's unanswered requests are at their limit. Empty: there is no limit.
   std::function<Status()> check_matches = {};
-  std::map<std::string, std::shared_ptr<EventSink>> subscriptions;  // by session
-  std::set<std::string> unnamed_sessions;                           // end with the connection
+  std::map<std::string, std::shared_ptr<HitSink>> subscriptions;  // by session
+  std::set<std::string> unnamed_sessions;                         // end with the connection
   // Received, and not yet taken by a request; the oldest first.
   std::deque<Fd> descriptors;
 };

@@ -32,15 +32,15 @@ Result<std::unique_ptr<Subscriptions>> Subscriptions::start(EventLoop& loop, Eng
   return subscriptions;
 }
 
-Result<std::shared_ptr<EventSink>> Subscriptions::make_stream(
-    const protocol::SessionSubscribe& asked, const Peer& peer) const {
+Result<std::shared_ptr<HitSink>> Subscriptions::make_stream(const protocol::SessionSubscribe& asked,
+                                                            const Peer& peer) const {
   if (auto within = limits_.check_streams(peer); !within) return within.error();
   const auto wake = [fd = wake_.get()] {
     const uint64_t one = 1;
     (void)!::write(fd, &one, sizeof(one));
   };
-  return std::shared_ptr<EventSink>{std::make_shared<ClientStream>(
-      asked.session, asked.describe, ClientLimits::kStreamBytes, wake)};
+  return std::shared_ptr<HitSink>{std::make_shared<ClientStream>(asked.session, asked.describe,
+                                                                 ClientLimits::kStreamBytes, wake)};
 }
 
 void Subscriptions::pump() {

@@ -21,8 +21,8 @@ class Subscriptions {
                                                       ServerCounts& counts, Settle settle);
 
   // What a peer's subscription gets its events by. Fails if its user has no memory left for one.
-  Result<std::shared_ptr<EventSink>> make_stream(const protocol::SessionSubscribe& asked,
-                                                 const Peer& peer) const;
+  Result<std::shared_ptr<HitSink>> make_stream(const protocol::SessionSubscribe& asked,
+                                               const Peer& peer) const;
   // To be called when the reading of events has ended: sends the last ones to clients that take them within some
   // seconds. A client that does not learns how many it missed when it connects again.
   void send_rest();

@@ -34,6 +34,8 @@ class Ring {
   template <class Each> End drain(Each&& each) { return drain(SIZE_MAX, std::forward<Each>(each)); }
   // Reads at most `most` records.
   template <class Each> End drain(size_t most, Each&& each);
+  // Reads until `each` refuses a record by returning false; that record stays.
+  template <class Each> End drain_while(Each&& each);
   bool is_half_full() const {
     return __atomic_load_n(producer_position(), __ATOMIC_ACQUIRE) - *consumer_position() >=
            size_ / 2;
@@ -64,6 +66,15 @@ class Ring {
     __builtin_prefetch(small_record + kCacheLine);
   }
 
+  // A header's length word. A program on another CPU that is writing the record needs some 100 ns for it; this is waited
+  // for, because nothing after the record can be read before. Not for a program that was preempted.
+  static uint32_t settled_word(const uint32_t* at) {
+    constexpr int kLooks = 256;
+    uint32_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < kLooks && (word & kBusy); ++i) word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+    return word;
+  }
+
   template <class Each> End walk(uint64_t& position, Each&& each) const;
 
   Mapping consumer_, producer_;
@@ -71,13 +82,17 @@ class Ring {
 };
 
 template <class Each> Ring::End Ring::drain(size_t most, Each&& each) {
-  uint64_t position = *consumer_position();
-  const End end = walk(position, [&](std::span<const std::byte> record) {
+  return drain_while([&](std::span<const std::byte> record) {
     if (most == 0) return false;
     --most;
     each(record);
     return true;
   });
+}
+
+template <class Each> Ring::End Ring::drain_while(Each&& each) {
+  uint64_t position = *consumer_position();
+  const End end = walk(position, std::forward<Each>(each));
   __atomic_store_n(consumer_position(), position, __ATOMIC_RELEASE);
   return end;
 }
@@ -93,8 +108,7 @@ template <class Each> Ring::End Ring::walk(uint64_t& position, Each&& each) cons
   while (position < end) {
     const std::byte* header = data_at(position);
     if (end - position > kAhead) fetch(header + kAhead);
-    const uint32_t word =
-        __atomic_load_n(reinterpret_cast<const uint32_t*>(header), __ATOMIC_ACQUIRE);
+    const uint32_t word = settled_word(reinterpret_cast<const uint32_t*>(header));
     if (word & kBusy) return End::busy;
     const size_t length = word & ~(kBusy | kDiscard);
     if (length > size_ || length + kHeader > end - position) return End::broken;

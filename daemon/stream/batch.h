@@ -18,7 +18,7 @@ namespace tracectl {
 // one overwrites it.
 class Batch {
  public:
-  using Sinks = std::vector<std::shared_ptr<PerCpuSink>>;
+  using Sinks = std::vector<std::shared_ptr<HitSink>>;
 
   // May contain data of an earlier hit.
   PlainHit& begin_hit() { return hits_[hit_count_]; }

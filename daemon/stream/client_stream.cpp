@@ -17,11 +17,18 @@ void ClientStream::append(const StreamItem& item) {
   protocol::append_event_line(lines_, *event, wall_);
 }
 
+void ClientStream::append(const PlainHit& hit) {
+  if (describe_) describe(*hit.source);
+  hits_.append_line(lines_, hit, wall_);
+}
+
 void ClientStream::describe(const std::shared_ptr<const EventSource>& source) {
   const auto is_worth_sending = [](const EventSource& one) {
     return one.result || std::any_of(one.arguments.begin(), one.arguments.end(),
                                      [](const Argument& a) { return !a.name.empty(); });
   };
+  if (last_described_ == source.get()) return;
+  last_described_ = source.get();
   auto& reported = reported_[source->probe];
   if (reported == source) return;
   const bool was_reported = reported && is_worth_sending(*reported);
@@ -33,8 +40,11 @@ void ClientStream::drain(std::string& to) {
   const std::lock_guard lock(mutex_);
   // Reports a loss at the end now, not with the next event.
   report_loss();
-  to += lines_;
   unsent_bytes_ += lines_.size();
+  if (to.empty())
+    to.swap(lines_);
+  else
+    to += lines_;
   lines_.clear();
   if (lines_.capacity() > kMostIdleBytes) lines_.shrink_to_fit();
   wall_.sample();

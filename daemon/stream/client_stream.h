@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "daemon/protocol/events.h"
+#include "daemon/protocol/hit_text.h"
 #include "daemon/stream/bounded_sink.h"
 
 namespace tracectl {
@@ -30,7 +31,9 @@ class ClientStream final : public BoundedSink {
 
  private:
   bool full() const override { return lines_.size() + unsent_bytes_ >= limit_bytes_; }
+  bool empty() const override { return lines_.empty(); }
   void append(const StreamItem& item) override;
+  void append(const PlainHit& hit) override;
   void arrived() override { wake_(); }
   void describe(const std::shared_ptr<const EventSource>& source);
 
@@ -42,6 +45,8 @@ class ClientStream final : public BoundedSink {
   size_t unsent_bytes_ = 0;  // of the drained ones, at most
   // The source that was described last for each probe. Kept, so that no other one gets its address.
   std::unordered_map<std::string, std::shared_ptr<const EventSource>> reported_;
+  const EventSource* last_described_ = nullptr;
+  protocol::HitText hits_;
   protocol::WallClock wall_;
 };
 

@@ -249,12 +249,12 @@ std::optional<KeptRecords> decode_kept(std::span<const std::byte> bytes) {
   return kept;
 }
 
-std::optional<uint64_t> time_of_plain_record(std::span<const std::byte> bytes) {
+std::optional<PlainRecord> look_at_plain_record(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(tc_record)) return std::nullopt;
   const auto& record = *reinterpret_cast<const tc_record*>(bytes.data());
   if (record.kind == TC_RECORD_KEY_STACK || record.kind == TC_RECORD_KEPT || record.stack_words > 0)
     return std::nullopt;
-  return record.ts_ns;
+  return PlainRecord{record.ts_ns, record.ring_dropped};
 }
 
 std::optional<RecordMarks> decode_record_into(Event& event, std::span<const std::byte> bytes,

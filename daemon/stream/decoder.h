@@ -46,8 +46,13 @@ std::optional<RecordMarks> decode_plain_hit(PlainHit& hit, std::span<const std::
                                             unsigned cpu, const Sources& sources,
                                             KnownSource& last);
 
-// The time of a record whose event needs no other records; nullopt for other records.
-std::optional<uint64_t> time_of_plain_record(std::span<const std::byte> record);
+// A record whose event needs no other records.
+struct PlainRecord {
+  uint64_t ts_ns = 0;
+  uint64_t ring_dropped = 0;  // as in RecordMarks
+};
+// nullopt for other records.
+std::optional<PlainRecord> look_at_plain_record(std::span<const std::byte> record);
 
 // Like decode_record(), for the record of a stack that is used as a key for the first time; nullopt
 // for other records.

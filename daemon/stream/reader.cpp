@@ -31,6 +31,11 @@ bool any_is_awaited(const std::vector<std::shared_ptr<EventSink>>& sinks) {
                      [](const auto& sink) { return sink->is_awaited(); });
 }
 
+bool any_needs_one_order(const Batch::Sinks& sinks) {
+  return std::any_of(sinks.begin(), sinks.end(),
+                     [](const auto& sink) { return sink->needs_one_order(); });
+}
+
 // The control thread handles signals.
 class SignalsBlocked {
  public:
@@ -155,8 +160,7 @@ void EventReader::subscribe(uint32_t session, Subscriber subscriber) {
   const std::lock_guard lock(mutex_);
   const auto stream = streams_.find(session);
   if (stream == streams_.end()) return;
-  if (subscriber.per_cpu && !subscriber.per_cpu->needs_one_order())
-    stream->second.per_cpu_sinks.push_back(std::move(subscriber.per_cpu));
+  if (subscriber.hits) stream->second.hit_sinks.push_back(std::move(subscriber.hits));
   stream->second.sinks.push_back(std::move(subscriber.sink));
   if (stream->second.sink_comes_by_ns) wake();
 }
@@ -166,7 +170,7 @@ void EventReader::unsubscribe(uint32_t session, const EventSink* sink) {
   const auto stream = streams_.find(session);
   if (stream == streams_.end()) return;
   const auto is_it = [&](const auto& one) { return one.get() == sink; };
-  std::erase_if(stream->second.per_cpu_sinks, is_it);
+  std::erase_if(stream->second.hit_sinks, is_it);
   std::erase_if(stream->second.sinks, is_it);
 }
 
@@ -320,15 +324,15 @@ bool EventReader::pass(uint32_t session, std::unique_lock<std::mutex>& lock) {
   const uint64_t began_ns = boot_ns();
   const ReaderStats& stats = items_.stats;
   const uint64_t events_before = stats.events + stats.dropped;
-  // Also if released items must be counted.
-  const bool one_order =
-      stream.per_cpu_sinks.size() < stream.sinks.size() || stream.sink_comes_by_ns != 0;
+  // Not if released items must be counted.
+  const bool all_take_hits =
+      stream.hit_sinks.size() == stream.sinks.size() && stream.sink_comes_by_ns == 0;
   items_.released.clear();
   // Otherwise the rings count losses until there is room here.
   if (stream.held.has_room()) {
-    stream.rings.read({.in_one_order = one_order,
-                       .past_merger = !one_order && stream.held.is_empty(),
-                       .sinks = stream.per_cpu_sinks},
+    stream.rings.read({.in_one_order = !all_take_hits || any_needs_one_order(stream.hit_sinks),
+                       .past_merger = all_take_hits && stream.held.is_empty(),
+                       .sinks = stream.hit_sinks},
                       items_);
     stream.read_until_ns = std::min(stream.rings.bound_ns(), began_ns);
   }

@@ -70,7 +70,7 @@ class EventReader {
     SessionStream rings;
     HeldItems held;  // released by the rings
     std::vector<std::shared_ptr<EventSink>> sinks;
-    Batch::Sinks per_cpu_sinks;  // those of `sinks` that are per CPU
+    Batch::Sinks hit_sinks;      // those of `sinks` that take hits
     uint64_t read_until_ns = 0;  // the merger has released everything before
     uint64_t released_ns = 0;    // the sinks have everything before, with its losses
     uint64_t sink_comes_by_ns =

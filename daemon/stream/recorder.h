@@ -19,7 +19,7 @@ namespace tracectl {
 // Takes events on the reader's thread, and writes in a thread of its own. A disk that is slower than the
 // events, or hangs, delays neither the reader nor callers: events that find no room are counted, and the
 // file reports them as lost.
-class Recorder final : public PerCpuSink {
+class Recorder final : public HitSink {
  public:
   enum class Phase {
     recording,

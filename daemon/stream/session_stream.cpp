@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/stream/session_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "daemon/base/clock.h"
@@ -10,19 +11,24 @@ namespace {
 
 constexpr const char* kUnknownTag = "?";  // for a tag of the program that no longer exists
 
-// How many records in the ring are final and can be taken in their order (merger.h). None if
-// they are not in order, or if some cannot be decoded on their own.
-std::optional<size_t> final_records(const Ring& ring, uint64_t looked_at_ns) {
+struct FinalRecords {
+  Ring::End end = Ring::End::drained;
   size_t count = 0;
+};
+
+// How many records in the ring are final and can be taken in their order (merger.h). `stopped` if they are not in
+// order, or if some cannot be decoded on their own.
+FinalRecords final_records(const Ring& ring, uint64_t looked_at_ns) {
+  FinalRecords final;
   uint64_t last_ns = 0;
-  const Ring::End end = ring.look([&](std::span<const std::byte> record) {
-    const auto ts_ns = time_of_plain_record(record);
-    if (!ts_ns || *ts_ns < last_ns) return false;
-    last_ns = *ts_ns;
-    count += last_ns < looked_at_ns;
+  final.end = ring.look([&](std::span<const std::byte> bytes) {
+    const auto record = look_at_plain_record(bytes);
+    if (!record || record->ts_ns < last_ns) return false;
+    last_ns = record->ts_ns;
+    final.count += last_ns < looked_at_ns;
     return true;
   });
-  return end == Ring::End::drained ? std::optional(count) : std::nullopt;
+  return final;
 }
 
 }  // namespace
@@ -68,6 +74,7 @@ void SessionStream::append_to(std::vector<pollfd>& polled) const {
 // it, or at the last look. Thus released items include all losses of their time, also those of
 // other rings, however many events these rings have brought since.
 void SessionStream::read(const Way& way, ReadItems& items) {
+  if (way.in_one_order && way.past_merger && read_in_one_order(way.sinks, items)) return;
   for (unsigned cpu = 0; cpu < lanes_.size(); ++cpu) read(cpu, way, items);
   if (way.in_one_order) merger_.release(items.released);
 }
@@ -78,13 +85,90 @@ void SessionStream::read(unsigned cpu, const Way& way, ReadItems& items) {
   const bool straight = way.past_merger && read_straight(cpu, looked_at_ns, way.sinks, items);
   if (straight || drain(cpu, items) == Ring::End::drained) {
     notice_loss(cpu, dropped, looked_at_ns, items.stats);
-    Lane& lane = lanes_[cpu];
-    lane.seen_until(looked_at_ns);
-    rings_->note_seen(session_, cpu, {lane.seen_dropped, lane.since_ns});
-    merger_.drained(cpu, looked_at_ns);
+    note_looked(cpu, looked_at_ns);
   }
   if (!way.in_one_order) merger_.release(cpu, items.released);
 }
+
+// Everything before this time was taken from the ring, with its losses.
+void SessionStream::note_looked(unsigned cpu, uint64_t looked_at_ns) {
+  Lane& lane = lanes_[cpu];
+  lane.seen_until(looked_at_ns);
+  rings_->note_seen(session_, cpu, {lane.seen_dropped, lane.since_ns});
+  merger_.drained(cpu, looked_at_ns);
+}
+
+// ---- past the merger, in one order of all CPUs ----
+
+// Passes what is final in all rings to the sinks, the earliest first, as the merger would. Returns false if the records
+// must go through the merger.
+bool SessionStream::read_in_one_order(const Batch::Sinks& sinks, ReadItems& items) {
+  const uint64_t looked_at_ns = boot_ns();
+  const Looked looked = look_at_all(looked_at_ns);
+  if (looked != Looked::in_order) return looked == Looked::still_written;
+  const auto earlier = [](const Lane& a, const Lane& b) { return a.next_ns < b.next_ns; };
+  for (unsigned cpu = 0; cpu < lanes_.size(); ++cpu) take_until(cpu, 0, looked_at_ns, sinks, items);
+  for (;;) {
+    const auto first = std::min_element(lanes_.begin(), lanes_.end(), earlier);
+    if (first->next_ns == UINT64_MAX) break;
+    uint64_t until_ns = UINT64_MAX - 1;
+    for (auto other = lanes_.begin(); other != lanes_.end(); ++other)
+      if (other != first) until_ns = std::min(until_ns, other->next_ns);
+    take_until(static_cast<unsigned>(first - lanes_.begin()), until_ns, looked_at_ns, sinks, items);
+  }
+  items.batch.hand_over(sinks);
+  for (unsigned cpu = 0; cpu < lanes_.size(); ++cpu) note_looked(cpu, looked_at_ns);
+  return true;
+}
+
+// While a record is still being written nothing is final. All records are left in the rings, if these have room, because
+// records in the merger take more memory and time.
+SessionStream::Looked SessionStream::look_at_all(uint64_t looked_at_ns) {
+  Looked looked = Looked::in_order;
+  for (unsigned cpu = 0; cpu < lanes_.size(); ++cpu) {
+    Lane& lane = lanes_[cpu];
+    if (!merger_.is_empty(cpu)) return Looked::for_merger;
+    lane.dropped = rings_->dropped(session_, cpu);
+    const auto [end, count] = final_records(lane.ring, looked_at_ns);
+    lane.final_count = count;
+    if (end == Ring::End::busy && !lane.ring.is_half_full())
+      looked = Looked::still_written;
+    else if (end != Ring::End::drained)
+      return Looked::for_merger;
+  }
+  return looked;
+}
+
+// Takes what has its place before this time, at least one item if any has; then next_ns is the place of the one after.
+// The place of a loss is the end of what is known to be whole.
+void SessionStream::take_until(unsigned cpu, uint64_t until_ns, uint64_t looked_at_ns,
+                               const Batch::Sinks& sinks, ReadItems& items) {
+  Lane& lane = lanes_[cpu];
+  lane.next_ns = UINT64_MAX;
+  // Whether it is to be taken now.
+  const auto is_next = [&](uint64_t place_ns) {
+    if (place_ns <= until_ns) return true;
+    lane.next_ns = place_ns;
+    return false;
+  };
+  const auto take_losses = [&](uint64_t dropped, uint64_t reported_ns) {
+    if (dropped <= lane.seen_dropped) return true;
+    if (!is_next(std::min(lane.since_ns, reported_ns))) return false;
+    items.batch.add(*new_loss(cpu, dropped, reported_ns, items.stats), sinks);
+    return true;
+  };
+  lane.ring.drain_while([&](std::span<const std::byte> bytes) {
+    if (lane.final_count == 0) return false;
+    const auto record = look_at_plain_record(bytes);
+    if (!take_losses(record->ring_dropped, record->ts_ns) || !is_next(record->ts_ns)) return false;
+    --lane.final_count;
+    take_straight(cpu, bytes, sinks, items);
+    return true;
+  });
+  if (lane.final_count == 0) take_losses(lane.dropped, looked_at_ns);
+}
+
+// ---- past the merger, in the order of one CPU ----
 
 // Passes records to the sinks without the merger, because most rings are in order already. Records
 // that came after the look stay in the ring: earlier ones may still be added. Returns false if the
@@ -93,9 +177,9 @@ bool SessionStream::read_straight(unsigned cpu, uint64_t looked_at_ns, const Bat
                                   ReadItems& items) {
   if (!merger_.is_empty(cpu)) return false;
   Ring& ring = lanes_[cpu].ring;
-  const auto count = final_records(ring, looked_at_ns);
-  if (!count) return false;
-  ring.drain(*count,
+  const auto [end, count] = final_records(ring, looked_at_ns);
+  if (end != Ring::End::drained) return false;
+  ring.drain(count,
              [&](std::span<const std::byte> record) { take_straight(cpu, record, sinks, items); });
   items.batch.hand_over(sinks);
   return true;
@@ -136,6 +220,8 @@ bool SessionStream::take_event(unsigned cpu, std::span<const std::byte> record,
   items.batch.keep_event(sinks);
   return true;
 }
+
+// ---- through the merger ----
 
 Ring::End SessionStream::drain(unsigned cpu, ReadItems& items) {
   return lanes_[cpu].ring.drain([&](std::span<const std::byte> bytes) {

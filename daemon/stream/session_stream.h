@@ -51,9 +51,9 @@ class SessionStream {
 
   // How one pass reads.
   struct Way {
-    bool in_one_order = true;   // of all CPUs; otherwise only of each
-    bool past_merger = false;   // records that are in order already may go straight to `sinks`
-    const Batch::Sinks& sinks;  // of each CPU
+    bool in_one_order = true;  // of all CPUs; otherwise only of each
+    bool past_merger = false;  // records that are in order already may go straight to `sinks`
+    const Batch::Sinks& sinks;
   };
   void read(const Way& way, ReadItems& items);
   // Appends everything that was read, also what may not be final. Nothing may be read after that.
@@ -73,6 +73,10 @@ class SessionStream {
     uint64_t since_ns;  // no unreported loss is earlier
     uint64_t seen_dropped = 0;
     KnownSource last_source = {};
+    // While it is read straight, in one order with the others:
+    uint64_t dropped = 0;    // by the ring, when it was looked at
+    size_t final_count = 0;  // records that are final and still in the ring
+    uint64_t next_ns = 0;    // the place of its next item; UINT64_MAX: there is none
 
     void seen_until(uint64_t ts_ns) { since_ns = std::max(since_ns, ts_ns); }
   };
@@ -80,6 +84,12 @@ class SessionStream {
   SessionStream(Rings& rings, uint32_t session, size_t cpus)
       : rings_(&rings), session_(session), merger_(cpus) {}
   void read(unsigned cpu, const Way& way, ReadItems& items);
+  enum class Looked { in_order, still_written, for_merger };
+  Looked look_at_all(uint64_t looked_at_ns);
+  bool read_in_one_order(const Batch::Sinks& sinks, ReadItems& items);
+  void take_until(unsigned cpu, uint64_t until_ns, uint64_t looked_at_ns, const Batch::Sinks& sinks,
+                  ReadItems& items);
+  void note_looked(unsigned cpu, uint64_t looked_at_ns);
   bool read_straight(unsigned cpu, uint64_t looked_at_ns, const Batch::Sinks& sinks,
                      ReadItems& items);
   void take_straight(unsigned cpu, std::span<const std::byte> record, const Batch::Sinks& sinks,

@@ -21,24 +21,24 @@ class EventSink {
   virtual bool is_awaited() const { return true; }
 };
 
-// A sink that handles the events of each CPU as a separate stream: they are in ts order per CPU
-// only, and most are passed without making an Event, which takes a fraction of the time.
-class PerCpuSink : public EventSink {
+// A sink that takes hits without an Event: making one takes several times as long as passing the hit.
+class HitSink : public EventSink {
  public:
   using EventSink::take;
   virtual void take(std::span<const PlainHit> hits) = 0;
-  // Whether it needs all events in one order nevertheless. Does not change.
-  virtual bool needs_one_order() const { return false; }
+  // Whether it needs the events of all CPUs in one order. Otherwise they are in ts order per CPU only, which takes less
+  // time. Does not change.
+  virtual bool needs_one_order() const = 0;
 };
 
-// A sink as a reader takes it. Its own type says whether it is per CPU.
+// A sink as a reader takes it. Its own type says whether it takes hits.
 struct Subscriber {
   template <std::derived_from<EventSink> Sink> Subscriber(std::shared_ptr<Sink> own) : sink(own) {
-    if constexpr (std::derived_from<Sink, PerCpuSink>) per_cpu = std::move(own);
+    if constexpr (std::derived_from<Sink, HitSink>) hits = std::move(own);
   }
 
   std::shared_ptr<EventSink> sink;
-  std::shared_ptr<PerCpuSink> per_cpu;  // the same, or null
+  std::shared_ptr<HitSink> hits;  // the same, or null
 };
 
 }  // namespace tracectl

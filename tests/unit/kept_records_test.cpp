@@ -123,5 +123,5 @@ TEST(KeptRecords, AreOfOneKindOnly) {
   part.say_kind(TC_RECORD_HIT);
   EXPECT_FALSE(part.decoded());
   EXPECT_FALSE(decode_record(two_records().bytes(), 0, {}));
-  EXPECT_FALSE(time_of_plain_record(two_records().bytes()));
+  EXPECT_FALSE(look_at_plain_record(two_records().bytes()));
 }
