@@ -52,8 +52,12 @@ class Command {
     if (pid_ > 0) ::wait4(std::exchange(pid_, -1), &status, 0, &used_);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  // Valid after wait().
+  // Valid after wait() or end().
   const rusage& used() const { return used_; }
+  double used_cpu_ns() const {
+    return static_cast<double>(used_.ru_utime.tv_sec + used_.ru_stime.tv_sec) * 1e9 +
+           static_cast<double>(used_.ru_utime.tv_usec + used_.ru_stime.tv_usec) * 1e3;
+  }
   // Throws if it has ended: then the event that is waited for cannot come.
   void expect_running() {
     if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == 0) return;
@@ -65,7 +69,7 @@ class Command {
     while (pid_ > 0 && ::kill(pid_, signal) == 0) {
       const uint64_t asked_ns = now_ns();
       while (now_ns() - asked_ns < kPatienceNs) {
-        if (::waitpid(pid_, nullptr, WNOHANG) != 0) {
+        if (::wait4(pid_, nullptr, WNOHANG, &used_) != 0) {
           pid_ = -1;
           return;
         }
