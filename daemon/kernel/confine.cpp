@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/kernel/confine.h"
 
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -14,14 +13,10 @@
 #include <cstddef>
 #include <limits>
 
+#include "daemon/kernel/machine.h"
+
 namespace tracectl {
 namespace {
-
-#ifdef __x86_64__
-constexpr unsigned kArchitecture = AUDIT_ARCH_X86_64;
-#else
-constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
-#endif
 
 // The parent handles signals of the terminal. A fault still ends this process.
 void block_signals() {
@@ -38,7 +33,7 @@ int filter_system_calls() {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
   std::array<sock_filter, 8> code{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 0, 4),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, audit_architecture(), 0, 4),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 3, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 
+#include "daemon/kernel/machine.h"
 #include "daemon/kernel/uprobe_multi.h"
 
 namespace tracectl {
 namespace {
 
-constexpr uint8_t kBreakpoint = 0xcc;
 constexpr uint64_t kHits = 10;  // the kernel writes the call at the first or second
 constexpr uint64_t kRedZoneHits = 100;
 
@@ -35,7 +35,7 @@ bool keeps_red_zone(const CountingProgram& program, TrialFunction function, bool
   const auto outcome = link ? child->call(function, kRedZoneHits) : std::nullopt;
   if (!outcome || outcome->wrong != 0) return false;
   const auto byte = first_byte(*child, function);
-  return byte && (*byte != kBreakpoint) == becomes_call;
+  return byte && (*byte != first_byte_of_breakpoint()) == becomes_call;
 }
 
 CostClass class_of(const NopTrial& trial, bool may_become_call) {
@@ -58,7 +58,7 @@ NopTrial try_nop(TrialFunction nop, std::optional<TrialFunction> red_zone) {
   const auto forked = child->call_in_fork(nop);
   const bool is_stepped = has_page_for_steps(child->pid());
   const auto filtered = child->call_under_filter(nop, kHits);
-  const bool becomes_call = *byte != kBreakpoint;
+  const bool becomes_call = *byte != first_byte_of_breakpoint();
   return {.is_tried = true,
           .is_refused = false,
           .becomes_call = becomes_call,

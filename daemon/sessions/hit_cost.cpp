@@ -7,23 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
+#include "daemon/kernel/machine.h"
 
 namespace tracectl {
 namespace {
-
-#ifdef __x86_64__
-// Hypervisors announce themselves by a bit that no processor sets (Intel SDM, CPUID leaf 1, ECX 31).
-bool is_virtual_machine() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && ecx >> 31;
-}
-#else
-// Not told to programs elsewhere: the costs in a virtual machine are the higher ones.
-bool is_virtual_machine() { return true; }
-#endif
 
 // It is not known by which one a call leaves.
 CostClass dearest_exit(const ReturnPlan& returns) {
@@ -35,7 +22,8 @@ CostClass dearest_exit(const ReturnPlan& returns) {
 }  // namespace
 
 const HitCosts& HitCosts::here() {
-  static const HitCosts costs = is_virtual_machine() ? in_virtual_machine() : on_hardware();
+  // In doubt the higher costs.
+  static const HitCosts costs = may_be_virtual_machine() ? in_virtual_machine() : on_hardware();
   return costs;
 }
 

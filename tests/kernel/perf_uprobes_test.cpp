@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/kernel/machine.h"
 #include "daemon/kernel/own_code.h"
 #include "daemon/kernel/trial.h"
 #include "tests/support/must.h"
@@ -24,12 +25,6 @@ namespace {
 
 constexpr uint64_t kCalls = 1000;
 constexpr unsigned kNoAttachType = 0;
-// The first byte of a uprobe's breakpoint.
-#ifdef __x86_64__
-constexpr uint8_t kBreakpoint = 0xcc;  // int3
-#else
-constexpr uint8_t kBreakpoint = 0xa0;  // brk #5
-#endif
 
 class PerfUprobes : public testing::Test {
  protected:
@@ -89,7 +84,7 @@ TEST_F(PerfUprobes, CountTheCallsOfOneProcessAndLeaveItsCodeAsItWas) {
   const uint8_t before = byte_of(TrialFunction::nop);
   auto armed = arm({address_of(TrialFunction::nop)});
   ASSERT_EQ(armed.size(), 1u);
-  EXPECT_EQ(byte_of(TrialFunction::nop), kBreakpoint);
+  EXPECT_EQ(byte_of(TrialFunction::nop), first_byte_of_breakpoint());
   ASSERT_TRUE(child_->call(TrialFunction::nop, kCalls));
   ASSERT_TRUE(bystander.call(TrialFunction::nop, kCalls));
   EXPECT_EQ(program_->count(), kCalls);
@@ -105,7 +100,7 @@ TEST_F(PerfUprobes, StopAtTheFirstSiteThatIsRefused) {
   const int err = errno;
   EXPECT_EQ(armed.size(), 1u);
   EXPECT_EQ(err, kNotSupported);
-  EXPECT_NE(byte_of(TrialFunction::system_call), kBreakpoint);
+  EXPECT_NE(byte_of(TrialFunction::system_call), first_byte_of_breakpoint());
 }
 
 TEST_F(PerfUprobes, AreRefusedBeforeDescriptorsRunOut) {
