@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Sources of the layout: the System V gABI for the file, the psABI supplements of x86-64 ("Program Property")
-// and of AArch64 (GNU_PROPERTY_AARCH64_FEATURE_1_AND) for the note.
+// Sources of the layout: the System V gABI for the file, the psABI supplement of x86-64 ("Program Property") for the
+// note.
 #include "usdt/generator/empty_object.h"
 
 #include <elf.h>
@@ -11,16 +11,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "usdt/generator/machine.h"
+
 namespace tracectl::generator {
 namespace {
 
-#ifdef __x86_64__
-constexpr Elf64_Half kMachine = EM_X86_64;
-constexpr uint32_t kFeatures = 0xc0000002;  // GNU_PROPERTY_X86_FEATURE_1_AND
-#else
-constexpr Elf64_Half kMachine = EM_AARCH64;
-constexpr uint32_t kFeatures = 0xc0000000;  // GNU_PROPERTY_AARCH64_FEATURE_1_AND
-#endif
 constexpr uint32_t kBothFeatures = 3;  // IBT and SHSTK, BTI and PAC
 
 // Without this note the linked program would lose the features.
@@ -29,7 +24,7 @@ struct PropertyNote {
   uint32_t data_size = 16;
   uint32_t type = 5;  // NT_GNU_PROPERTY_TYPE_0
   char name[4] = {'G', 'N', 'U', 0};
-  uint32_t property = kFeatures;
+  uint32_t property = property_of_features();
   uint32_t property_size = 4;
   uint32_t value = kBothFeatures;
   uint32_t padding = 0;
@@ -57,7 +52,7 @@ Elf64_Ehdr header_of_file() {
   header.e_ident[EI_DATA] = ELFDATA2LSB;
   header.e_ident[EI_VERSION] = EV_CURRENT;
   header.e_type = ET_REL;
-  header.e_machine = kMachine;
+  header.e_machine = elf_machine();
   header.e_version = EV_CURRENT;
   header.e_shoff = offsetof(File, sections);
   header.e_ehsize = sizeof(Elf64_Ehdr);

@@ -26,23 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __x86_64__
-#define MACHINE EM_X86_64
-// clang-format off
-static const uint8_t site_code[IMAGE_SITE_STRIDE] = {  // as in <tracectl/usdt.h>
-    0x90,                                                        // nop
-    0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00,  // nop of 10 bytes
-    0x0f, 0x1f, 0x44, 0x00, 0x00,                                // nop of 5 bytes
-    0xc3,                                                        // ret
-    0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
-// clang-format on
-#define SITE_SIZE 17
-#else
-#define MACHINE EM_AARCH64
-static const uint8_t site_code[IMAGE_SITE_STRIDE] = {0x1f, 0x20, 0x03, 0xd5,   // nop
-                                                     0xc0, 0x03, 0x5f, 0xd6};  // ret
-#define SITE_SIZE 8
-#endif
+#include "usdt/runtime/machine.h"
 
 enum { NOTE_STAPSDT = 3, NOTE_TRACECTL = 1 };
 
@@ -161,7 +145,8 @@ static void put_loaded(struct build* build) {
   end(build, SECTION_BASE);
   begin(build, SECTION_TEXT, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, IMAGE_SITE_STRIDE);
   build->first_site = build->out.size;
-  for (size_t i = 0; i < build->count; ++i) put(&build->out, site_code, sizeof site_code);
+  for (size_t i = 0; i < build->count; ++i)
+    put(&build->out, image_machine.site_code, sizeof image_machine.site_code);
   end(build, SECTION_TEXT);
   begin(build, SECTION_PROBES, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, build->page);
   build->semaphores = build->out.size;
@@ -233,7 +218,7 @@ static void put_symbols(struct build* build) {
                               .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
                               .st_shndx = SECTION_TEXT,
                               .st_value = site_of(build, i),
-                              .st_size = SITE_SIZE};
+                              .st_size = image_machine.site_size};
     put(&build->out, &symbol, sizeof symbol);
     name += site_name_size(build, i);
   }
@@ -300,7 +285,7 @@ static Elf64_Ehdr header_with(uint16_t segments) {
   return (Elf64_Ehdr){.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
                                   EV_CURRENT, ELFOSABI_NONE},
                       .e_type = ET_DYN,
-                      .e_machine = MACHINE,
+                      .e_machine = image_machine.number,
                       .e_version = EV_CURRENT,
                       .e_phoff = sizeof(Elf64_Ehdr),
                       .e_ehsize = sizeof(Elf64_Ehdr),
@@ -362,7 +347,7 @@ int image_build(const char* provider, const struct image_probe* probes, size_t c
 }
 
 void image_write_empty(uint8_t* to, size_t size, size_t page) {
-  for (size_t at = 0; at < size; ++at) to[at] = site_code[at % IMAGE_SITE_STRIDE];
+  for (size_t at = 0; at < size; ++at) to[at] = image_machine.site_code[at % IMAGE_SITE_STRIDE];
   const Elf64_Ehdr header = header_with(1);
   const Elf64_Phdr code = segment(PT_LOAD, PF_R | PF_X, 0, size, page);
   memcpy(to, &header, sizeof header);

@@ -10,17 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "usdt/runtime/machine.h"
 #include "usdt/runtime/name.h"
-
-static const char* const places[TRACECTL_MOST_ARGUMENTS] = {
-#ifdef __x86_64__
-    "%rdi",     "%rsi",     "%rdx",     "%rcx",     "%r8",     "%r9", "8(%rsp)",
-    "16(%rsp)", "24(%rsp)", "32(%rsp)", "40(%rsp)", "48(%rsp)"
-#else
-    "x0", "x1",   "x2",      "x3",       "x4",      "x5", "x6",
-    "x7", "[sp]", "[sp, 8]", "[sp, 16]", "[sp, 24]"
-#endif
-};
 
 static const struct {
   int size;  // bytes, negative if signed
@@ -70,7 +61,8 @@ int signature_make(const tracectl_argument* arguments, size_t count, struct imag
   char* at = text;
   size_t size = 0;
   for (size_t i = 0; i < count; ++i) {
-    at += sprintf(at, "%s%d@%s", i ? " " : "", types[arguments[i].type].size, places[i]);
+    at += sprintf(at, "%s%d@%s", i ? " " : "", types[arguments[i].type].size,
+                  image_machine.places[i]);
     size += write_entry(entries + size, &arguments[i], i);
   }
   *made = (struct image_signature){.places = text, .entries = entries, .entries_size = size};
