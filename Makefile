@@ -136,8 +136,8 @@ generator_src := $(filter-out usdt/generator/main.cpp,$(wildcard usdt/generator/
 runtime_src := $(wildcard usdt/runtime/*.c usdt/runtime/$(machine)/*.c)
 # Others read programs of x86-64, or expect its registers.
 unit_src := $(wildcard tests/unit/$(machine)/*_test.cpp $(if $(is_x86_64),tests/unit/*_test.cpp))
-kernel_test_src := $(wildcard tests/kernel/*_test.cpp)
-support_src := $(wildcard tests/support/*.cpp)
+kernel_test_src := $(wildcard tests/kernel/*_test.cpp tests/kernel/$(machine)/*_test.cpp)
+support_src := $(wildcard tests/support/*.cpp tests/support/$(machine)/*.cpp)
 fuzz_src := $(wildcard tests/fuzz/*_fuzz.cpp)
 bench_src := $(wildcard tests/bench/*.cpp)
 soak_src := $(wildcard tests/soak/*.cpp)
@@ -238,8 +238,8 @@ $(B)/tests/bpf/%.skel.h: $(B)/tests/bpf/%.bpf.o
 
 # Only the room with libbpf and one file of the tests include the skeletons. Before the first build there is no .d
 # file that says so.
-$(call part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call obj,tests/support/verified.cpp tests/support/emulated_by_bpf.cpp): | $(skeletons) $(test_skeletons)
-$(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call asan_obj,tests/support/verified.cpp tests/support/emulated_by_bpf.cpp): | $(skeletons) $(test_skeletons)
+$(call part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call obj,tests/support/verified.cpp tests/support/x86_64/emulated_by_bpf.cpp): | $(skeletons) $(test_skeletons)
+$(call asan_part_obj,$(filter daemon.kernel.%,$(engine_parts))) $(call asan_obj,tests/support/verified.cpp tests/support/x86_64/emulated_by_bpf.cpp): | $(skeletons) $(test_skeletons)
 
 # ---- the page of `report --html`: its parts, joined to one text ----
 

@@ -11,8 +11,6 @@
 
 #include "bpf/emulate.h"
 
-#ifdef __x86_64__
-
 namespace tracectl {
 namespace {
 
@@ -301,5 +299,3 @@ std::vector<const char*> emulated_instructions() {
 }
 
 }  // namespace tracectl
-
-#endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/support/emulated_by_bpf.h"
 
-#ifdef __x86_64__
-
 #include <bpf/bpf.h>
 #include <sys/mman.h>
 
@@ -46,5 +44,3 @@ std::vector<bpf_insn> emulators_program() {
 }
 
 }  // namespace tracectl
-
-#endif
