@@ -188,8 +188,14 @@ Status note_units(Target& target, bool also_planned) {
 
 std::vector<std::string> followed_cgroups(const Target& target) {
   auto paths = target.cgroups;
-  paths.insert(paths.end(), target.unit_cgroups.begin(), target.unit_cgroups.end());
+  for (const auto* more : {&target.unit_cgroups, &target.containers.cgroups})
+    paths.insert(paths.end(), more->begin(), more->end());
   return paths;
+}
+
+bool may_be_gone(const Target& target, const std::string& cgroup) {
+  const auto& of_containers = target.containers.cgroups;
+  return std::ranges::find(of_containers, cgroup) != of_containers.end();
 }
 
 bool pass_over_ended(Target& target) {
@@ -427,7 +433,8 @@ Status TargetFinder::add_cgroup(const std::string& path, const std::vector<std::
   const auto tree = CgroupTree::open();
   if (!tree) return tree.error();
   const bool was_followed = add_followed(path);
-  if (auto id = tree->id_of(path); !id && !was_followed && !planned) return of_target(id.error());
+  const bool is_awaited = was_followed || planned || may_be_gone(target_, path);
+  if (auto id = tree->id_of(path); !id && !is_awaited) return of_target(id.error());
   const size_t before = found_.files.size();
   if (planned) add_planned(path, *planned);
   seen_.clear();

@@ -52,6 +52,8 @@ Status note_processes(Target& target);
 Status note_units(Target& target, bool also_planned);
 // All cgroups that the target follows. Its units must have been noted.
 std::vector<std::string> followed_cgroups(const Target& target);
+// Whether it is the cgroup of a container that was chosen by its name and may have been removed since.
+bool may_be_gone(const Target& target, const std::string& cgroup);
 // Passes over the noted processes that have ended, from now on, if at least one is left. Returns whether
 // it has passed over any.
 bool pass_over_ended(Target& target);

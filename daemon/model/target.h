@@ -14,6 +14,19 @@ namespace tracectl {
 enum class Follow : uint8_t { none, children, first_child };
 constexpr Follow last_of(Follow) { return Follow::first_child; }
 
+// Containers that were chosen by their names. A client looks up their cgroups, because only it may read the names.
+struct NamedContainers {
+  std::vector<std::string> names = {};
+  std::vector<std::string> pods = {};  // NAMESPACE/NAME
+  std::vector<std::string> cgroups =
+      {};  // of those that ran when a client last looked; may be gone
+
+  bool empty() const { return names.empty() && pods.empty(); }
+  bool operator==(const NamedContainers& other) const {
+    return names == other.names && pods == other.pods;
+  }
+};
+
 // The processes in which a setting's probes fire. Empty: none was chosen.
 struct Target {
   std::vector<pid_t> pids;
@@ -35,13 +48,15 @@ struct Target {
   // For those of these cgroups that did not exist: the programs that systemd will execute in them.
   std::map<std::string, std::vector<std::string>> planned = {};
 
-  bool follows_cgroups() const { return !cgroups.empty() || !units.empty(); }
+  NamedContainers containers = {};
+
+  bool follows_cgroups() const { return !cgroups.empty() || !units.empty() || !containers.empty(); }
   bool empty() const { return pids.empty() && executables.empty() && !all && !follows_cgroups(); }
   // Compares what users have asked for.
   bool operator==(const Target& other) const {
     return pids == other.pids && executables == other.executables && all == other.all &&
            will_map == other.will_map && follow == other.follow && cgroups == other.cgroups &&
-           units == other.units;
+           units == other.units && containers == other.containers;
   }
 };
 

@@ -41,12 +41,35 @@ bool goes_up(const std::string& path) {
   return path.ends_with("/..") || path.find("/../") != std::string::npos;
 }
 
-Status check_cgroups(const std::vector<std::string>& paths) {
-  if (auto absolute = check_absolute("cgroups", paths); !absolute) return absolute;
+Status check_cgroups(const char* list, const std::vector<std::string>& paths) {
+  if (auto absolute = check_absolute(list, paths); !absolute) return absolute;
   for (size_t i = 0; i < paths.size(); i++)
     if (goes_up(paths[i]) || (paths[i].ends_with('/') && paths[i] != "/"))
-      return refused(element("cgroups", i), "give a path without .. and without a / at its end");
+      return refused(element(list, i), "give a path without .. and without a / at its end");
   return ok();
+}
+
+Status check_names(const char* list, const std::vector<std::string>& names) {
+  for (size_t i = 0; i < names.size(); i++)
+    if (names[i].empty() || names[i].find('\0') != std::string::npos)
+      return refused(element(list, i), "give a name");
+  return ok();
+}
+
+Result<NamedContainers> containers_of(const ContainersPart& part) {
+  NamedContainers containers{part.names, part.pods, part.cgroups};
+  if (containers.empty())
+    return refused("target.containers", "give the names of containers or pods");
+  if (auto checked = check_names("containers.names", part.names); !checked) return checked.error();
+  if (auto checked = check_names("containers.pods", part.pods); !checked) return checked.error();
+  auto checked = check_cgroups("containers.cgroups", part.cgroups);
+  if (!checked) return checked.error();
+  return containers;
+}
+
+std::optional<ContainersPart> part_of(const NamedContainers& containers) {
+  if (containers.empty()) return std::nullopt;
+  return ContainersPart{containers.names, containers.pods, containers.cgroups};
 }
 
 Status check_units(const std::vector<std::string>& units) {
@@ -90,10 +113,14 @@ Result<Target> target_of(const TargetPart& part) {
   if (!follow) return follow.error();
   Target target{*std::move(pids), part.executables, part.all, part.will_map};
   target.follow = *follow;
-  if (auto checked = check_cgroups(part.cgroups); !checked) return checked.error();
+  if (auto checked = check_cgroups("cgroups", part.cgroups); !checked) return checked.error();
   if (auto checked = check_units(part.units); !checked) return checked.error();
   target.cgroups = part.cgroups;
   target.units = part.units;
+  if (!part.containers) return target;
+  auto containers = containers_of(*part.containers);
+  if (!containers) return containers.error();
+  target.containers = std::move(*containers);
   return target;
 }
 
@@ -104,7 +131,8 @@ TargetPart part_of(const Target& target) {
           target.will_map,
           follow_name(target.follow),
           target.cgroups,
-          target.units};
+          target.units,
+          part_of(target.containers)};
 }
 
 Result<Scope> scope_of(std::string_view name) {

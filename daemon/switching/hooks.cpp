@@ -177,6 +177,8 @@ Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& setti
     for (const std::string& path : followed_cgroups(setting.target)) {
       if (session.cgroup_sets.contains(path)) continue;
       auto set = set_targets_.take(path);
+      if (!set && set.error().code == Code::not_found && may_be_gone(setting.target, path))
+        continue;
       if (!set) return set.error();
       session.cgroup_sets.emplace(path, *set);
       // Also if another session has the set: that one was informed, this one was not.

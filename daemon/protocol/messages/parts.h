@@ -33,6 +33,20 @@ struct DebugFilePart {
 };
 
 // The processes, like Target of the model; an empty target is allowed for listing by path.
+// Containers by their names. The daemon keeps the names for the client that looks up what is created later under them
+// (tracectl join); they trace nothing by themselves.
+struct ContainersPart {
+  std::vector<std::string> names = {};
+  std::vector<std::string> pods = {};  // NAMESPACE/NAME
+  std::vector<std::string> cgroups =
+      {};  // of those that run: as in TargetPart, but they may be gone
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f.optional("names", s.names);
+    f.optional("pods", s.pods);
+    f.optional("cgroups", s.cgroups);
+  }
+};
+
 struct TargetPart {
   std::vector<int64_t> pids;
   std::vector<std::string> executables;  // absolute paths
@@ -46,6 +60,7 @@ struct TargetPart {
   // hierarchy.
   std::vector<std::string> cgroups = {};
   std::vector<std::string> units = {};  // systemd units, "ssh.service": as their cgroups
+  std::optional<ContainersPart> containers = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f.optional("pids", s.pids);
     f.optional("executables", s.executables);
@@ -54,6 +69,7 @@ struct TargetPart {
     f("follow", s.follow);
     f.optional("cgroups", s.cgroups);
     f.optional("units", s.units);
+    f("containers", s.containers);
   }
 };
 
