@@ -2,10 +2,10 @@
 """Containers of podman, chosen by their names and ids."""
 
 import json
-import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import unittest
 
 import podman
@@ -13,27 +13,7 @@ import support
 
 
 @support.needs_root
-class Containers(support.DaemonTest):
-    """Each runs `demo_worker` on the libraries of this machine."""
-
-    def setUp(self):
-        super().setUp()
-        self.podman = podman.Podman()
-        self.addCleanup(self.podman.end)
-        self.tree = self.podman.home / 'tree'
-        for name in 't', 'usr', 'proc', 'sys', 'dev', 'tmp', 'etc', 'run':
-            (self.tree / name).mkdir(parents=True)
-        for name in 'bin', 'lib', 'lib64':
-            (self.tree / name).symlink_to(f'usr/{name}')
-        self.environment = {'env': os.environ | {'HOME': str(self.podman.home)}}
-
-    def start(self, name, *command):
-        """The container's id."""
-        container = self.podman.start('--name', name, '-v', '/usr:/usr:ro', '-v', f'{support.BUILD}/targets:/t:ro',
-                                      '--rootfs', str(self.tree), *(command or ('/t/demo_worker', '120')))
-        self.addCleanup(self.podman.remove, container)
-        return container
-
+class Containers(podman.Workers, support.DaemonTest):
     def counted(self, *choice):
         done = self.daemon.run('--json', 'count', 'demo::clear', '--by', 'pid', '--for', '1s', *choice,
                                **self.environment)
@@ -82,10 +62,6 @@ class Containers(support.DaemonTest):
         tracing.send_signal(signal.SIGINT)
         self.assertEqual(tracing.wait(60), 130)
 
-    def cgroup_of(self, container):
-        [pid] = self.podman.pids_of(container)
-        return pathlib.Path(f'/proc/{pid}/cgroup').read_text().splitlines()[-1].split(':', 2)[2]
-
     def test_one_that_does_not_run_is_named_with_those_like_it(self):
         self.start('billing')
         for name, told in (('biling', 'did you mean "billing"?'), ('feed', 'no container feed runs')):
@@ -101,6 +77,55 @@ class Containers(support.DaemonTest):
         self.assertEqual((done.returncode, 'NAMESPACE/NAME is wanted' in done.stderr), (2, True), done.stderr)
         done = self.daemon.run('count', 'demo::clear', '--pod', 'shop/web-0', **self.environment)
         self.assertEqual((done.returncode, 'no pod shop/web-0 runs' in done.stderr), (6, True), done.stderr)
+
+
+
+# Where the runtimes of Kubernetes keep bundles, the file in one, and the names in this.
+CONTAINERD = '/run/containerd/io.containerd.runtime.v2.task/k8s.io', 'config.json', (
+    'io.kubernetes.cri.sandbox-namespace', 'io.kubernetes.cri.sandbox-name', 'io.kubernetes.cri.container-name')
+CRI_O = '/run/containers/storage/overlay-containers', 'userdata/config.json', (
+    'io.kubernetes.pod.namespace', 'io.kubernetes.pod.name', 'io.kubernetes.container.name')
+# Runs a command that finds a copy of a directory at that place, and nothing else in /run.
+WITH_BUNDLES = 'mount -t tmpfs none /run && mkdir -p "$1" && cp -r "$2"/. "$1" && shift 2 && exec "$@"'
+
+
+@support.needs_root
+class Pods(podman.Workers, support.DaemonTest):
+    """Containers of podman in cgroups as those of pods, with the files that the runtimes of Kubernetes write."""
+
+    def start_in_pod(self, uid, name):
+        parent = self.podman.parent
+        self.podman.parent = f'{parent}/pod{uid}'
+        try:
+            container = self.start(name)
+            return container, self.podman.pids_of(container)
+        finally:
+            self.podman.parent = parent
+
+    def counted_in(self, pod, runtime, names):
+        """The processes in which it counts. `names`: pod and container by id."""
+        at, file, notes = runtime
+        with tempfile.TemporaryDirectory() as folder:
+            for container, (in_pod, name) in names.items():
+                config = pathlib.Path(folder, container, file)
+                config.parent.mkdir(parents=True)
+                config.write_text(json.dumps({'annotations': dict(zip(notes, ('shop', in_pod, name)))}))
+            done = subprocess.run(['unshare', '--mount', 'sh', '-c', WITH_BUNDLES, 'sh', at, folder, support.TRACECTL,
+                                   '--socket', self.daemon.socket, '--json', 'count', 'demo::clear', '--by', 'pid', '--for',
+                                   '1s', '--pod', pod], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {row['by']['pid'] for row in json.loads(done.stdout)['rows']}
+
+    def test_all_containers_of_a_pod_are_traced_and_no_others(self):
+        nginx, of_nginx = self.start_in_pod(1, 'nginx')
+        # A container of the pod that nobody has named belongs to it, too.
+        _, of_sidecar = self.start_in_pod(1, 'sidecar')
+        other, of_other = self.start_in_pod(2, 'other')
+        names = {nginx: ('web-0', 'nginx'), other: ('web-1', 'nginx')}
+        for runtime in CONTAINERD, CRI_O:
+            with self.subTest(runtime[0]):
+                self.assertEqual(self.counted_in('shop/web-0', runtime, names), of_nginx | of_sidecar)
+                self.assertEqual(self.counted_in('shop/web-1', runtime, names), of_other)
 
 
 if __name__ == '__main__':

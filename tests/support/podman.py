@@ -4,6 +4,7 @@ systemd, with cgroups of both versions, without a network and with few rights to
 
 import contextlib
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -78,9 +79,33 @@ class Podman:
     @staticmethod
     def _is_removed(cgroup):
         with contextlib.suppress(OSError):
-            for child in cgroup.iterdir():
-                if child.is_dir():
-                    child.rmdir()
-            cgroup.rmdir()
+            for one in sorted(cgroup.glob('**/'), reverse=True):  # those within others first
+                one.rmdir()
             return True
         return False
+
+
+class Workers:
+    """For a test case: containers that run `demo_worker` on the libraries of this machine."""
+
+    def setUp(self):
+        super().setUp()
+        self.podman = Podman()
+        self.addCleanup(self.podman.end)
+        self.tree = self.podman.home / 'tree'
+        for name in 't', 'usr', 'proc', 'sys', 'dev', 'tmp', 'etc', 'run':
+            (self.tree / name).mkdir(parents=True)
+        for name in 'bin', 'lib', 'lib64':
+            (self.tree / name).symlink_to(f'usr/{name}')
+        self.environment = {'env': os.environ | {'HOME': str(self.podman.home)}}
+
+    def start(self, name, *command):
+        """The container's id."""
+        container = self.podman.start('--name', name, '-v', '/usr:/usr:ro', '-v', f'{support.BUILD}/targets:/t:ro',
+                                      '--rootfs', str(self.tree), *(command or ('/t/demo_worker', '120')))
+        self.addCleanup(self.podman.remove, container)
+        return container
+
+    def cgroup_of(self, container):
+        [pid] = self.podman.pids_of(container)
+        return pathlib.Path(f'/proc/{pid}/cgroup').read_text().splitlines()[-1].split(':', 2)[2]
