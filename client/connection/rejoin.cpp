@@ -58,5 +58,6 @@ template <class Request> int Rejoin<Request>::left_ms() const {
 
 template class Rejoin<protocol::SessionSubscribe>;
 template class Rejoin<protocol::SessionShow>;
+template class Rejoin<protocol::SessionList>;
 
 }  // namespace tracectl

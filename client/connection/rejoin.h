@@ -10,7 +10,7 @@
 
 namespace tracectl {
 
-// Asks the next daemon to subscribe to a session again, or to show it. The daemon may not run yet; or, with a socket from
+// Asks the next daemon to subscribe to a session again, or to show it or all. The daemon may not run yet; or, with a socket from
 // systemd, the connection may be accepted before it runs and be answered later.
 template <class Request> class Rejoin {
  public:

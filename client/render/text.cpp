@@ -31,6 +31,10 @@ std::string target_text(const TargetPart& target) {
   for (const std::string& path : target.executables) add("-x " + path);
   for (const std::string& unit : target.units) add("-u " + unit);
   for (const std::string& path : target.cgroups) add("--cgroup " + path);
+  if (const auto& containers = target.containers) {
+    for (const std::string& name : containers->names) add("--container " + name);
+    for (const std::string& pod : containers->pods) add("--pod " + pod);
+  }
   if (target.all) add("-a");
   if (target.follow) add(*target.follow == "children" ? "-f" : "--first-child");
   return text;

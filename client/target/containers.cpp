@@ -8,7 +8,6 @@
 #include <initializer_list>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "daemon/base/nearest.h"
@@ -210,6 +209,20 @@ Result<std::vector<std::string>> cgroups_of_pod(const CgroupTree& tree,
   }
   if (paths.empty()) return no_such("pod", pod, pods);
   return std::vector<std::string>(paths.begin(), paths.end());
+}
+
+std::set<std::string> cgroups_of_running(const std::vector<std::string>& containers,
+                                         const std::vector<std::string>& pods) {
+  std::set<std::string> running;
+  const auto tree = CgroupTree::open();
+  if (!tree) return running;
+  const auto known = known_containers();
+  for (const std::string& name : containers)
+    if (auto path = cgroup_of_container(*tree, known, name)) running.insert(std::move(*path));
+  for (const std::string& pod : pods)
+    if (const auto paths = cgroups_of_pod(*tree, known, pod))
+      running.insert(paths->begin(), paths->end());
+  return running;
 }
 
 }  // namespace tracectl

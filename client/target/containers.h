@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,10 @@ std::vector<Container> known_containers(const std::string& root = "");
 // none that runs, and with Code::invalid if there are several.
 Result<std::string> cgroup_of_container(const CgroupTree& tree, const std::vector<Container>& known,
                                         const std::string& name);
+// The cgroups of those of these containers and pods that run.
+std::set<std::string> cgroups_of_running(const std::vector<std::string>& containers,
+                                         const std::vector<std::string>& pods);
+
 // The cgroup of a container's pod, by that of the container: the one around it, if that is a pod's
 // (kubepods-besteffort-podUID.slice, or podUID with the runtimes' own driver), else the container's own.
 std::string pod_cgroup_of(const std::string& path);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "client/target/containers.h"
@@ -29,10 +30,10 @@ std::string with_suffix(const std::string& unit) {
   return unit.find('.') == std::string::npos ? unit + ".service" : unit;
 }
 
-Status add_containers(const ProbeOptions& options, const CgroupTree& tree,
-                      protocol::TargetPart& part) {
+Status add_containers(const ProbeOptions& options, const CgroupTree& tree, ChosenTarget& chosen) {
   if (options.containers.empty() && options.pods.empty()) return ok();
   const auto known = known_containers();
+  protocol::ContainersPart part{.names = options.containers, .pods = options.pods};
   for (const std::string& name : options.containers) {
     auto path = cgroup_of_container(tree, known, name);
     if (!path) return path.error();
@@ -43,6 +44,8 @@ Status add_containers(const ProbeOptions& options, const CgroupTree& tree,
     if (!paths) return paths.error();
     std::ranges::move(*paths, std::back_inserter(part.cgroups));
   }
+  std::ranges::copy(part.cgroups, std::back_inserter(chosen.part.cgroups));
+  chosen.containers = std::move(part);
   return ok();
 }
 
@@ -50,13 +53,13 @@ bool chooses_cgroups(const ProbeOptions& options) {
   return !options.cgroups.empty() || !options.containers.empty() || !options.pods.empty();
 }
 
-Status add_cgroups(const ProbeOptions& options, protocol::TargetPart& part) {
+Status add_cgroups(const ProbeOptions& options, ChosenTarget& chosen) {
   if (!chooses_cgroups(options)) return ok();
   const auto tree = CgroupTree::open();
   if (!tree) return tree.error();
   for (const std::string& directory : options.cgroups)
-    part.cgroups.push_back(tree->path_of(directory));
-  return add_containers(options, *tree, part);
+    chosen.part.cgroups.push_back(tree->path_of(directory));
+  return add_containers(options, *tree, chosen);
 }
 
 Status add_command(const ProbeOptions& options, ChosenTarget& chosen) {
@@ -89,12 +92,28 @@ Result<ChosenTarget> choose_target(const ProbeOptions& options) {
     chosen.part.executables.push_back(std::move(*path));
   }
   for (const std::string& unit : options.units) chosen.part.units.push_back(with_suffix(unit));
-  if (auto added = add_cgroups(options, chosen.part); !added) return added.error();
+  if (auto added = add_cgroups(options, chosen); !added) return added.error();
   if (options.follow) chosen.part.follow = "children";
   if (options.first_child) chosen.part.follow = "first_child";
   if (!options.command.empty())
     if (auto added = add_command(options, chosen); !added) return added.error();
   return chosen;
+}
+
+protocol::TargetPart with_names(protocol::TargetPart part,
+                                const std::optional<protocol::ContainersPart>& containers) {
+  if (!containers) return part;
+  const std::set<std::string> of_names(containers->cgroups.begin(), containers->cgroups.end());
+  std::erase_if(part.cgroups, [&](const std::string& path) { return of_names.contains(path); });
+  part.containers = containers;
+  return part;
+}
+
+protocol::TargetPart with_cgroups_only(protocol::TargetPart part) {
+  if (!part.containers) return part;
+  std::ranges::move(part.containers->cgroups, std::back_inserter(part.cgroups));
+  part.containers.reset();
+  return part;
 }
 
 bool chooses_target(const ProbeOptions& options) {
@@ -104,7 +123,7 @@ bool chooses_target(const ProbeOptions& options) {
 
 bool is_chosen(const protocol::TargetPart& target) {
   return !target.pids.empty() || !target.executables.empty() || target.all ||
-         !target.units.empty() || !target.cgroups.empty();
+         !target.units.empty() || !target.cgroups.empty() || target.containers;
 }
 
 const char* scope_of(const ProbeOptions& options) { return options.global ? "global" : "local"; }

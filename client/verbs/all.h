@@ -27,6 +27,7 @@ void add_pause(Grammar grammar);  // and resume, restart
 void add_read(Grammar grammar);
 void add_watch(Grammar grammar);
 void add_flush(Grammar grammar);
+void add_join(Grammar grammar);
 void add_top(Grammar grammar);
 void add_ui(Grammar grammar);
 void add_daemon(Grammar grammar);  // status, stats, metrics, doctor, schema
@@ -64,6 +65,7 @@ inline void add_all_verbs(Grammar grammar) {
   add_read(grammar);
   add_watch(grammar);
   add_flush(grammar);
+  add_join(grammar);
   grammar.part("The daemon and the machine:", {"tracectl status", "tracectl doctor"});
   add_daemon(grammar);
 }

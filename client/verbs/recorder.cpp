@@ -71,7 +71,7 @@ class StartRecorder final : public Verb {
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
       auto created = create(backend);
       if (!created) return fail(created.error());
-      auto begun = begin(common, backend, target->part);
+      auto begun = begin(common, backend, *target);
       if (!begun) {
         if (auto deleted = backend.call(SessionDelete{name_}); !deleted)
           print_error(error_text(deleted.error()));
@@ -109,7 +109,7 @@ class StartRecorder final : public Verb {
   }
 
   Result<CommitReply> begin(const CommonOptions& common, Backend& backend,
-                            const TargetPart& target) const {
+                            const ChosenTarget& target) const {
     StageSet setting{.session = name_,
                      .patterns = {},
                      .target = {},

@@ -64,11 +64,11 @@ class EditDraft : public Verb {
     if (!probes_.command.empty()) return fail(command_in_session()), kUsage;
     auto target = choose_target(probes_);
     if (!target) return fail(target.error());
-    return stage(common, target->part);
+    return stage(common, *target);
   }
 
  protected:
-  virtual int stage(const CommonOptions& common, const TargetPart& target) = 0;
+  virtual int stage(const CommonOptions& common, const ChosenTarget& target) = 0;
   const std::string& session() const { return *session_; }
 
   ProbeOptions probes_;
@@ -92,7 +92,7 @@ class SetInDraft final : public EditDraft {
   }
 
  protected:
-  int stage(const CommonOptions& common, const TargetPart& target) override {
+  int stage(const CommonOptions& common, const ChosenTarget& target) override {
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
       auto staged = stage_setting(common, backend, probes_, target, types_, request());
       if (!staged) return fail(staged.error());
@@ -124,18 +124,24 @@ class SetInDraft final : public EditDraft {
   bool explain_ = false;
 };
 
+// None: the setting is removed whatever its target is.
+std::optional<TargetPart> target_to_remove(const ChosenTarget& chosen) {
+  if (!is_chosen(chosen.part)) return std::nullopt;
+  return with_names(chosen.part, chosen.containers);
+}
+
 class RemoveFromDraft final : public EditDraft {
  public:
   using EditDraft::EditDraft;
   void add_options(Grammar& grammar) override { add_probe_options(grammar, probes_); }
 
  protected:
-  int stage(const CommonOptions& common, const TargetPart& target) override {
+  int stage(const CommonOptions& common, const ChosenTarget& target) override {
     return ask(common, Backend::Needs::daemon,
                StageRemove{.session = session(),
                            .patterns = probes_.patterns,
                            .scope = scope_of(probes_),
-                           .target = is_chosen(target) ? std::optional(target) : std::nullopt},
+                           .target = target_to_remove(target)},
                stage_text);
   }
 };

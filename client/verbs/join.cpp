@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// join: brings containers that are created later into the sessions that have chosen them by name.
+//
+// The daemon cannot read the names of containers, and executes nothing to learn them. So it keeps the names that a
+// setting has chosen, and this client, which root runs, looks up the cgroups and stages the setting again with them.
+// That gives a session no rights: the daemon decides, as at any staging, what the session's user may trace. This client
+// serves only sessions that may trace every process, and those of the user who runs it: to the former it gives no files
+// and no proofs, and to the latter what the user may open.
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/connection/ask.h"
+#include "client/connection/proofs.h"
+#include "client/connection/rejoin.h"
+#include "client/options/duration.h"
+#include "client/output/output.h"
+#include "client/target/containers.h"
+#include "client/target/target.h"
+#include "client/target/target_files.h"
+#include "client/verbs/all.h"
+#include "daemon/protocol/session_file.h"
+
+namespace tracectl {
+namespace {
+
+using namespace protocol;
+
+constexpr int kLookEveryMs = 1000;
+
+bool is_of_this_user(const SessionPart& session) {
+  return session.user && *session.user == ::geteuid();
+}
+
+// Root may open more than a session of root's without CAP_SYS_PTRACE.
+bool may_serve(const SessionPart& session) {
+  return session.named && (!session.user || (is_of_this_user(session) && ::geteuid() != 0));
+}
+
+bool names_containers(const SessionPart& session) {
+  return std::ranges::any_of(session.settings, [](const SettingPart& setting) {
+    return setting.target.containers.has_value();
+  });
+}
+
+class SessionJoining {
+ public:
+  // All are borrowed.
+  SessionJoining(const CommonOptions& common, Backend& backend)
+      : common_(common), backend_(backend) {}
+
+  // Fails if the daemon does not answer. What fails for one session is said once, and tried again: a new container may
+  // not have executed its program yet.
+  Status look();
+
+ private:
+  struct Change {
+    size_t setting;
+    ContainersPart containers;
+    std::vector<std::string> come;  // cgroups
+  };
+
+  void look_at(const SessionPart& session);
+  void prove_what_came(const SessionPart& session);
+  std::vector<Change> changes_of(const SessionPart& session);
+  const std::set<std::string>& running_of(const ContainersPart& containers);
+  Status join(const SessionPart& session, const std::vector<Change>& changes);
+  Result<size_t> stage_all(const SessionPart& session, const std::vector<Change>& changes);
+  Result<StageReply> stage(const SessionPart& session, const SettingPart& setting);
+  void say_joined(const SessionPart& session, const std::vector<Change>& changes) const;
+  void say_failed(const SessionPart& session, const Error& error);
+
+  const CommonOptions& common_;
+  Backend& backend_;
+  using Names = std::pair<std::vector<std::string>, std::vector<std::string>>;
+  std::map<Names, std::set<std::string>> running_;  // in this look: cgroups, by containers and pods
+  std::set<std::string> failures_;                  // that were said
+};
+
+Status SessionJoining::look() {
+  const auto all = backend_.call(SessionList{});
+  if (!all) return all.error();
+  running_.clear();
+  for (const SessionPart& session : all->sessions)
+    if (may_serve(session)) look_at(session);
+  return ok();
+}
+
+void SessionJoining::look_at(const SessionPart& session) {
+  const auto changes = changes_of(session);
+  if (changes.empty()) return prove_what_came(session);
+  if (auto joined = join(session, changes); !joined) return say_failed(session, joined.error());
+  say_joined(session, changes);
+}
+
+// An exec ends a proof, and a container executes its program after it joined.
+void SessionJoining::prove_what_came(const SessionPart& session) {
+  if (!is_of_this_user(session) || !names_containers(session)) return;
+  if (auto proven = Proofs(backend_, session.name).prove_all({}); !proven)
+    say_failed(session, proven.error());
+}
+
+const std::set<std::string>& SessionJoining::running_of(const ContainersPart& containers) {
+  const auto [found, is_new] = running_.try_emplace({containers.names, containers.pods});
+  if (is_new) found->second = cgroups_of_running(containers.names, containers.pods);
+  return found->second;
+}
+
+// A container that has ended stays until another comes: it may be started again.
+std::vector<SessionJoining::Change> SessionJoining::changes_of(const SessionPart& session) {
+  std::vector<Change> changes;
+  for (size_t i = 0; i < session.settings.size(); ++i) {
+    const auto& containers = session.settings[i].target.containers;
+    if (!containers) continue;
+    const std::set<std::string>& running = running_of(*containers);
+    Change change{i, *containers, {}};
+    const std::set<std::string> known(containers->cgroups.begin(), containers->cgroups.end());
+    std::ranges::set_difference(running, known, std::back_inserter(change.come));
+    change.containers.cgroups.assign(running.begin(), running.end());
+    if (!change.come.empty()) changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+// The user's own changes are not committed with it.
+Status SessionJoining::join(const SessionPart& session, const std::vector<Change>& changes) {
+  if (session.draft)
+    return Error{Code::busy, "it has a draft: containers join after its commit or abort"};
+  const auto staged = stage_all(session, changes);
+  if (!staged) {
+    (void)backend_.call(StageAbort{session.name});
+    return staged.error();
+  }
+  if (*staged != session.settings.size())
+    return Error{Code::busy, "its draft was changed meanwhile: containers join with its commit"};
+  const auto committed = backend_.call(StageCommit{.session = session.name});
+  if (!committed) (void)backend_.call(StageAbort{session.name});
+  return committed ? ok() : Status(committed.error());
+}
+
+// A setting that is staged again becomes the last one, which is the one in force at a probe; so those after it are staged
+// again, too. Returns how many settings the draft has.
+Result<size_t> SessionJoining::stage_all(const SessionPart& session,
+                                         const std::vector<Change>& changes) {
+  size_t settings = 0;
+  for (size_t i = changes.front().setting; i < session.settings.size(); ++i) {
+    SettingPart setting = session.settings[i];
+    const auto change = std::ranges::find(changes, i, &Change::setting);
+    if (change != changes.end()) setting.target.containers = change->containers;
+    const auto staged = stage(session, setting);
+    if (staged)
+      settings = staged->settings;
+    else if (change != changes.end())
+      return staged.error();
+  }
+  return settings;
+}
+
+Result<StageReply> SessionJoining::stage(const SessionPart& session, const SettingPart& setting) {
+  StageSet request = staging_of(setting, session.name);
+  if (!is_of_this_user(session)) return backend_.call(request);
+  const TargetPart target = std::exchange(request.target, with_cgroups_only(request.target));
+  const auto proven = Proofs(backend_, session.name).prove(processes_of(request.target));
+  if (!proven) return proven.error();
+  const auto opened = open_files(request);
+  request.files = opened.paths;
+  request.target = target;
+  return backend_.call_with(request, opened.descriptors());
+}
+
+void SessionJoining::say_joined(const SessionPart& session,
+                                const std::vector<Change>& changes) const {
+  if (common_.quiet) return;
+  std::set<std::string> come;
+  for (const Change& change : changes) come.insert(change.come.begin(), change.come.end());
+  for (const std::string& cgroup : come)
+    print_error("tracectl: session " + session.name + ": traced from now on: " + cgroup + "\n");
+}
+
+void SessionJoining::say_failed(const SessionPart& session, const Error& error) {
+  const std::string text = "session " + session.name + ": not traced yet: " + error.message;
+  if (failures_.insert(text).second) print_error("tracectl: " + text + "\n");
+}
+
+class JoinSessions final : public Verb {
+ public:
+  void add_options(Grammar& grammar) override {
+    grammar.option("--reconnect", reconnect_, "how long to try to go on after the daemon has ended")
+        .check(check_duration)
+        .shows_default();
+  }
+  int run(const CommonOptions& common) override {
+    auto waiter = Waiter::open();
+    if (!waiter) return fail(waiter.error());
+    return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
+      const auto ended = follow(common, *waiter, backend);
+      return ended ? kInterrupted : fail(ended.error());
+    });
+  }
+
+ private:
+  Result<Ended> follow(const CommonOptions& common, Waiter& waiter, Backend& backend) const {
+    SessionJoining joining(common, backend);
+    const auto look = [&]() -> Result<bool> {
+      if (auto looked = joining.look(); !looked) return looked.error();
+      return true;
+    };
+    const double patience_s = *parse_duration(reconnect_);
+    const SessionList request;
+    for (;;) {
+      auto ended = waiter.run(-1, look, kLookEveryMs);
+      if (ended || !backend.is_closed() || patience_s == 0) return ended;
+      auto stopped = Rejoin(common.socket, request, waiter, patience_s).run(backend);
+      if (!stopped) return stopped.error();
+      if (*stopped) return **stopped;
+    }
+  }
+
+  std::string reconnect_ = "10s";
+};
+
+}  // namespace
+
+void add_join(Grammar grammar) {
+  grammar.verb<JoinSessions>(
+      "join", "bring containers created later into sessions that name them, until ^C");
+}
+
+}  // namespace tracectl
