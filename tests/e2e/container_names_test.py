@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import podman
+import prometheus_test
 import support
 
 
@@ -37,6 +38,18 @@ class Containers(podman.Workers, support.DaemonTest):
         done = self.daemon.run('--json', *words, **self.environment)
         self.assertEqual({row['by']['container'] for row in json.loads(done.stdout)['rows']},
                          {container[:12] for container in containers.values()})
+
+    def test_metrics_have_their_names(self):
+        self.start('first')
+        self.daemon.json('session', 'new', 's')
+        staged = self.daemon.run('stage', 's', 'set', 'demo::clear', '--container', 'first', '--do', 'count by container',
+                                 **self.environment)
+        self.assertEqual(staged.returncode, 0, staged.stderr)
+        self.daemon.json('commit', 's')
+        command = ['env', f'HOME={self.podman.home}', '/usr/bin/python3', prometheus_test.EXPORTER, '--socket',
+                   self.daemon.socket, '--listen', '127.0.0.1:0', '--session', 's']
+        exporter = prometheus_test.Process(self, command, r'listening on (http://\S+/metrics)$')
+        support.wait_until(lambda: 'by_container="first"' in prometheus_test.get(exporter.said), 'its name')
 
     def test_one_that_is_created_later_under_the_same_name_is_traced_too(self):
         first = self.start('again')

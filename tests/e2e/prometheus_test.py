@@ -24,6 +24,7 @@ import support
 from prometheus_client import parser
 
 sys.path.insert(0, str(support.ROOT / 'client/python'))  # for the exporter's modules, if it is imported
+import tracectl_names  # noqa: E402
 EXPORTER = str(support.ROOT / 'client/python/tracectl-prometheus')
 MOST_DATA_BYTES = 128 << 20  # limit for its anonymous memory; half of its unit's limit
 SCRAPERS = 3
@@ -366,6 +367,51 @@ class Exporter(ExporterTest):
                                   timeout=60)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(wanted, done.stderr)
+
+
+@support.needs_root
+class Names(ExporterTest):
+    def probes(self, *words):
+        """The labels `probe` of hits, without directories."""
+        exporter = self.exporter('--session', 's', *words)
+        return {re.search(r'probe="([^"]*)"', name)[1].rsplit('/', 1)[-1] for name in self.metrics(exporter)
+                if name.startswith('tracectl_hits_total')}
+
+    def test_functions_are_shown_demangled_or_by_their_symbols(self):
+        self.daemon.json('session', 'new', 's')
+        self.daemon.json('stage', 's', 'set', 'shop::orders::*', '-x', support.target('cxx_names'), '--do', 'count')
+        self.daemon.json('commit', 's')
+        program = self.program('cxx_names', '1')
+        program.send('go')
+        program.result()
+        truth = [row['probe'].rsplit('/', 1)[-1] for row in self.daemon.json('read', 's')['rows']]
+        self.assertIn('cxx_names:_ZN4shop6orders5priceEi', truth)
+        self.assertEqual(self.probes('--mangled'), set(truth))
+        shown = self.probes()
+        self.assertEqual(len(shown), len(truth))
+        self.assertLess({'cxx_names:shop::orders::price(int)', 'cxx_names:shop::orders::price(double)'}, shown)
+
+
+class NamesOfContainers(unittest.TestCase):
+    WEB, JOB, POD, FIRST, SECOND = ('0123456789ab' + 'f' * 52, *(digit * 64 for digit in 'abcd'))
+
+    def write(self, path, content):
+        file = pathlib.Path(self.folder, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content if isinstance(content, str) else json.dumps(content))
+
+    def test_they_are_those_that_the_files_below_a_root_have(self):
+        with tempfile.TemporaryDirectory() as self.folder:
+            self.write('var/lib/containers/storage/overlay-containers/containers.json',
+                       [{'id': self.WEB, 'names': ['web']}, {'id': self.FIRST, 'names': ['same']}, {'id': 7}, 'odd'])
+            for container, name in (self.JOB, '/job'), (self.SECOND, '/same'):
+                self.write(f'var/lib/docker/containers/{container}/config.v2.json', {'ID': container, 'Name': name})
+            self.write('var/lib/docker/containers/cut/config.v2.json', '{')
+            notes = {'sandbox-namespace': 'shop', 'sandbox-name': 'web-0', 'container-name': 'nginx'}
+            self.write(f'run/containerd/io.containerd.runtime.v2.task/k8s.io/{self.POD}/config.json',
+                       {'annotations': {f'io.kubernetes.cri.{name}': text for name, text in notes.items()}})
+            self.assertEqual(tracectl_names.container_names(self.folder),
+                             {self.WEB[:12]: 'web', self.JOB[:12]: 'job', self.POD[:12]: 'shop/web-0/nginx'})
 
 
 if __name__ == '__main__':
