@@ -32,7 +32,6 @@ struct DebugFilePart {
   }
 };
 
-// The processes, like Target of the model; an empty target is allowed for listing by path.
 // Containers by their names. The daemon keeps the names for the client that looks up what is created later under them
 // (tracectl join); they trace nothing by themselves.
 struct ContainersPart {
@@ -47,6 +46,7 @@ struct ContainersPart {
   }
 };
 
+// The processes, like Target of the model; an empty target is allowed for listing by path.
 struct TargetPart {
   std::vector<int64_t> pids;
   std::vector<std::string> executables;  // absolute paths
