@@ -31,6 +31,8 @@ class EventPrinter {
   // For an item of a recording, whose clock gives the time of day.
   bool print_item(const StreamItem& item);
   void use(const protocol::WallClock& wall) { wall_ = wall; }
+  // The next events are from another daemon.
+  void begin_anew() { notified_.forget_descriptions(); }
   // Call it after the last event.
   void finish();
   // How often, in ms, print_from() must be called even without new events.

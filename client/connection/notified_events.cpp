@@ -9,6 +9,17 @@ namespace tracectl {
 
 using namespace protocol;
 
+namespace {
+
+// What is printed unread must not reach a terminal as control characters, nor be invalid UTF-8.
+bool is_printable_ascii(std::string_view line) {
+  unsigned others = 0;
+  for (const unsigned char c : line) others += c < 0x20 || c > 0x7e;
+  return others == 0;
+}
+
+}  // namespace
+
 Result<std::optional<StreamItem>> NotifiedEvents::read(std::string_view line) {
   auto incoming = parse_incoming(line);
   if (!incoming) return incoming.error();
@@ -16,6 +27,7 @@ Result<std::optional<StreamItem>> NotifiedEvents::read(std::string_view line) {
 }
 
 bool NotifiedEvents::append(std::string& out, std::string_view line) {
+  if (!is_printable_ascii(line)) return false;
   const auto event = event_in(line);
   if (!event || has_stack(*event)) return false;
   const std::string_view probe = probe_in(*event);

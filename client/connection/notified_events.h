@@ -22,8 +22,11 @@ class NotifiedEvents {
 
   // None for a line that only describes later ones.
   Result<std::optional<StreamItem>> read(std::string_view line);
+  // Another daemon follows, which describes its probes anew.
+  void forget_descriptions() { reader_ = {}; }
   // Appends the line of JSON that append_event() would make of the event, without reading all of it. False if there is
-  // more to do than adding a name: if it is no event, or has a stack.
+  // more to do than adding a name: if it is no event, has a stack, or has other characters than printable ASCII. The
+  // daemon is trusted to send JSON.
   bool append(std::string& out, std::string_view line);
 
  private:

@@ -213,6 +213,7 @@ bool Watch::print_rest() {
 Result<std::optional<Ended>> Watch::rejoin() {
   report("the daemon has closed the connection; waiting for session " + options_.session +
          " to go on");
+  printer_.begin_anew();
   const auto join = [&](const auto& request) {
     return Rejoin(common_.socket, request, waiter_, options_.reconnect_s).run(backend_);
   };

@@ -32,10 +32,12 @@ void Turns::answer(Connection& connection) {
   UserTurns& turns = *connection.turns;
   connection.awaits_turn = false;
   for (;;) {
-    if (!connection.is_full()) connection.take_events(counts_);
+    const bool was_full = connection.is_full();
+    if (!was_full) connection.take_events(counts_);
     connection.send();
-    const bool waits = connection.awaits_answer() && !connection.awaits_turn_only();
-    if (connection.closing || connection.is_full() || waits) return;
+    if (connection.closing || connection.is_full()) return;
+    if (was_full) continue;  // events have waited, and wake nobody again
+    if (connection.awaits_answer() && !connection.awaits_turn_only()) return;
     if (turns.used_ns >= kTurnNs) return await(connection);
     const uint64_t began_ns = boot_ns();
     const bool answered = requests_.answer_next(connection);

@@ -11,6 +11,7 @@ constexpr size_t kMostIdleBytes = 1 << 20;  // kept by an empty buffer
 }  // namespace
 
 void ClientStream::append(const StreamItem& item) {
+  sample_clock();
   const auto* event = std::get_if<Event>(&item);
   if (!event) return protocol::append_lost_line(lines_, std::get<Lost>(item), session_);
   if (describe_) describe(event->source);
@@ -18,8 +19,14 @@ void ClientStream::append(const StreamItem& item) {
 }
 
 void ClientStream::append(const PlainHit& hit) {
+  sample_clock();
   if (describe_) describe(*hit.source);
   hits_.append_line(lines_, hit, wall_);
+}
+
+// The clock may have been set since the last lines were taken.
+void ClientStream::sample_clock() {
+  if (lines_.empty()) wall_.sample();
 }
 
 void ClientStream::describe(const std::shared_ptr<const EventSource>& source) {

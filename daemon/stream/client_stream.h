@@ -35,6 +35,7 @@ class ClientStream final : public BoundedSink {
   void append(const StreamItem& item) override;
   void append(const PlainHit& hit) override;
   void arrived() override { wake_(); }
+  void sample_clock();
   void describe(const std::shared_ptr<const EventSource>& source);
 
   const std::string session_;

@@ -2,6 +2,7 @@
 #include "daemon/stream/session_stream.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "daemon/base/clock.h"
@@ -75,15 +76,17 @@ void SessionStream::append_to(std::vector<pollfd>& polled) const {
 // other rings, however many events these rings have brought since.
 void SessionStream::read(const Way& way, ReadItems& items) {
   if (way.in_one_order && way.past_merger && read_in_one_order(way.sinks, items)) return;
-  for (unsigned cpu = 0; cpu < lanes_.size(); ++cpu) read(cpu, way, items);
+  const uint64_t looked_at_ns = boot_ns();
+  for (unsigned cpu = 0; cpu < lanes_.size(); ++cpu) read(cpu, looked_at_ns, way, items);
   if (way.in_one_order) merger_.release(items.released);
 }
 
-void SessionStream::read(unsigned cpu, const Way& way, ReadItems& items) {
-  const uint64_t looked_at_ns = boot_ns();
+void SessionStream::read(unsigned cpu, uint64_t looked_at_ns, const Way& way, ReadItems& items) {
   const uint64_t dropped = rings_->dropped(session_, cpu);
-  const bool straight = way.past_merger && read_straight(cpu, looked_at_ns, way.sinks, items);
-  if (straight || drain(cpu, items) == Ring::End::drained) {
+  // In one order all CPUs go past the merger, or none.
+  const bool straight =
+      way.past_merger && !way.in_one_order && read_straight(cpu, looked_at_ns, way.sinks, items);
+  if (straight || read_to_merger(cpu, looked_at_ns, way.past_merger, items)) {
     notice_loss(cpu, dropped, looked_at_ns, items.stats);
     note_looked(cpu, looked_at_ns);
   }
@@ -106,15 +109,21 @@ bool SessionStream::read_in_one_order(const Batch::Sinks& sinks, ReadItems& item
   const uint64_t looked_at_ns = boot_ns();
   const Looked looked = look_at_all(looked_at_ns);
   if (looked != Looked::in_order) return looked == Looked::still_written;
-  const auto earlier = [](const Lane& a, const Lane& b) { return a.next_ns < b.next_ns; };
-  for (unsigned cpu = 0; cpu < lanes_.size(); ++cpu) take_until(cpu, 0, looked_at_ns, sinks, items);
-  for (;;) {
-    const auto first = std::min_element(lanes_.begin(), lanes_.end(), earlier);
-    if (first->next_ns == UINT64_MAX) break;
+  const auto next_of = [this](unsigned cpu) { return lanes_[cpu].next_ns; };
+  const auto has_none = [&](unsigned cpu) { return next_of(cpu) == UINT64_MAX; };
+  unmerged_.clear();
+  for (unsigned cpu = 0; cpu < lanes_.size(); ++cpu) {
+    take_until(cpu, 0, looked_at_ns, sinks, items);
+    if (!has_none(cpu)) unmerged_.push_back(cpu);
+  }
+  while (!unmerged_.empty()) {
+    const auto first = std::ranges::min_element(unmerged_, {}, next_of);
+    std::iter_swap(first, unmerged_.begin());
     uint64_t until_ns = UINT64_MAX - 1;
-    for (auto other = lanes_.begin(); other != lanes_.end(); ++other)
-      if (other != first) until_ns = std::min(until_ns, other->next_ns);
-    take_until(static_cast<unsigned>(first - lanes_.begin()), until_ns, looked_at_ns, sinks, items);
+    for (const unsigned other : std::span(unmerged_).subspan(1))
+      until_ns = std::min(until_ns, next_of(other));
+    take_until(unmerged_.front(), until_ns, looked_at_ns, sinks, items);
+    if (has_none(unmerged_.front())) unmerged_.erase(unmerged_.begin());
   }
   items.batch.hand_over(sinks);
   for (unsigned cpu = 0; cpu < lanes_.size(); ++cpu) note_looked(cpu, looked_at_ns);
@@ -131,12 +140,12 @@ SessionStream::Looked SessionStream::look_at_all(uint64_t looked_at_ns) {
     lane.dropped = rings_->dropped(session_, cpu);
     const auto [end, count] = final_records(lane.ring, looked_at_ns);
     lane.final_count = count;
-    if (end == Ring::End::busy && !lane.ring.is_half_full())
+    if (end == Ring::End::busy)
       looked = Looked::still_written;
     else if (end != Ring::End::drained)
       return Looked::for_merger;
   }
-  return looked;
+  return looked == Looked::still_written && is_filling() ? Looked::for_merger : looked;
 }
 
 // Takes what has its place before this time, at least one item if any has; then next_ns is the place of the one after.
@@ -223,8 +232,22 @@ bool SessionStream::take_event(unsigned cpu, std::span<const std::byte> record,
 
 // ---- through the merger ----
 
-Ring::End SessionStream::drain(unsigned cpu, ReadItems& items) {
-  return lanes_[cpu].ring.drain([&](std::span<const std::byte> bytes) {
+// With `leave_rest`, what came after the look stays in a ring that is in order: the merger is empty sooner, and the next
+// passes need none. Returns whether everything before the look was taken.
+bool SessionStream::read_to_merger(unsigned cpu, uint64_t looked_at_ns, bool leave_rest,
+                                   ReadItems& items) {
+  if (leave_rest) {
+    const auto [end, count] = final_records(lanes_[cpu].ring, looked_at_ns);
+    if (end == Ring::End::drained) {
+      drain(cpu, count, items);
+      return true;
+    }
+  }
+  return drain(cpu, SIZE_MAX, items) == Ring::End::drained;
+}
+
+Ring::End SessionStream::drain(unsigned cpu, size_t most, ReadItems& items) {
+  return lanes_[cpu].ring.drain(most, [&](std::span<const std::byte> bytes) {
     items.stats.bytes += bytes.size();
     if (auto stack = decode_key_stack(bytes))
       items.key_stacks.push_back(std::move(*stack));

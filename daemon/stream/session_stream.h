@@ -83,7 +83,7 @@ class SessionStream {
 
   SessionStream(Rings& rings, uint32_t session, size_t cpus)
       : rings_(&rings), session_(session), merger_(cpus) {}
-  void read(unsigned cpu, const Way& way, ReadItems& items);
+  void read(unsigned cpu, uint64_t looked_at_ns, const Way& way, ReadItems& items);
   enum class Looked { in_order, still_written, for_merger };
   Looked look_at_all(uint64_t looked_at_ns);
   bool read_in_one_order(const Batch::Sinks& sinks, ReadItems& items);
@@ -98,7 +98,8 @@ class SessionStream {
                 ReadItems& items);
   bool take_event(unsigned cpu, std::span<const std::byte> record, const Batch::Sinks& sinks,
                   ReadItems& items);
-  Ring::End drain(unsigned cpu, ReadItems& items);
+  bool read_to_merger(unsigned cpu, uint64_t looked_at_ns, bool leave_rest, ReadItems& items);
+  Ring::End drain(unsigned cpu, size_t most, ReadItems& items);
   void add_record(unsigned cpu, std::span<const std::byte> bytes, ReaderStats& stats);
   void add_kept(unsigned ring, const KeptRecords& kept, ReaderStats& stats);
   void add_event(unsigned ring, DecodedRecord record, ReaderStats& stats);
@@ -112,6 +113,7 @@ class SessionStream {
   uint32_t session_;
   std::vector<Lane> lanes_;
   Merger merger_;
+  std::vector<unsigned> unmerged_;  // CPUs, in read_in_one_order(); kept for its memory
   Sources sources_;
   std::vector<std::string> tags_;  // by number
 };

@@ -326,6 +326,33 @@ TEST(WayPastMerger, BringsOneOrderAsTheMergerWould) {
   EXPECT_GT(plain_hits, 1000u);
 }
 
+TEST(WayPastMerger, OfOneOrderIsNotTakenBesideARingOutOfOrder) {
+  std::vector<std::pair<unsigned, Record>> records;
+  for (const uint64_t ts_ns : {100, 300, 200, 400, 150, 500}) records.emplace_back(0, plain(ts_ns));
+  for (const uint64_t ts_ns : {120, 250, 450}) records.emplace_back(1, plain(ts_ns));
+  auto straight = std::make_shared<HitLines>();
+  auto merged = std::make_shared<MergedLines>();
+  for (const Subscriber& sink : {Subscriber(straight), Subscriber(merged)}) {
+    Reading reading(sink);
+    reading.add(records);
+    reading.flush();
+  }
+  EXPECT_EQ(straight->lines, merged->lines);
+  EXPECT_EQ(straight->lines.size(), records.size());
+}
+
+// A program that was preempted while it wrote its record must not make other CPUs lose theirs.
+TEST(WayPastMerger, OfOneOrderDoesNotLetAnotherRingFill) {
+  auto sink = std::make_shared<HitLines>();
+  Reading reading(sink);
+  const size_t size = plain(0).bytes().size();
+  reading.rings[0].reserve(size);
+  std::vector<std::pair<unsigned, Record>> records;
+  for (uint64_t i = 0; i < kRingBytes * 3 / 4 / (size + 8); ++i) records.emplace_back(1, plain(i));
+  reading.add(records);
+  while (reading.reader().stats().events < records.size()) ::usleep(100);
+}
+
 TEST(WayPastMerger, OfOneOrderWaitsForARecordThatIsStillBeingWritten) {
   auto sink = std::make_shared<HitLines>();
   Reading reading(sink);
