@@ -13,6 +13,7 @@
 #include "client/render/probe_names.h"
 #include "client/render/recorder.h"
 #include "client/render/table.h"
+#include "client/render/target_text.h"
 #include "daemon/model/cost.h"
 #include "daemon/model/expr.h"
 
@@ -23,22 +24,6 @@ using namespace protocol;
 using Align = Table::Align;
 
 constexpr const char* kAlways = "-";  // no condition
-
-std::string target_text(const TargetPart& target) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
-  for (const int64_t pid : target.pids) add(fmt::format("-p {}", pid));
-  for (const std::string& path : target.executables) add("-x " + path);
-  for (const std::string& unit : target.units) add("-u " + unit);
-  for (const std::string& path : target.cgroups) add("--cgroup " + path);
-  if (const auto& containers = target.containers) {
-    for (const std::string& name : containers->names) add("--container " + name);
-    for (const std::string& pod : containers->pods) add("--pod " + pod);
-  }
-  if (target.all) add("-a");
-  if (target.follow) add(*target.follow == "children" ? "-f" : "--first-child");
-  return text;
-}
 
 double seconds_since(uint64_t ts_ns, uint64_t start_ns) {
   return static_cast<double>(static_cast<int64_t>(ts_ns - start_ns)) / 1e9;

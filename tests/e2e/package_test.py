@@ -119,7 +119,7 @@ class Contents(unittest.TestCase):
 
 
 class Installation(unittest.TestCase):
-    UNITS = ['tracectld.service', 'tracectl-prometheus.service', 'tracectl-otlp@s.service']
+    UNITS = ['tracectld.service', 'tracectl-join.service', 'tracectl-prometheus.service', 'tracectl-otlp@s.service']
 
     def setUp(self):
         self.container = container.Container()
