@@ -24,12 +24,12 @@ for call in (SET_NO_NEW_PRIVS, 1, 0, 0, 0), (SET_SECCOMP, BY_FILTER, ctypes.byre
     assert libc.prctl(*call) == 0, os.strerror(ctypes.get_errno())
 os.execv(sys.argv[1], sys.argv[1:])
 '''
-REFUSED = "return trampoline was not seen to spare a process that filters its system calls (seccomp): take --returns exits"
+REFUSED = 'was not seen to spare a process that filters its system calls (seccomp): take --returns exits'
 CALLS = 1000
 
 
 def daemon(*first):
-    """With --fast-nops, because a nop that becomes a call kills children, too, and stays a breakpoint for that alone."""
+    """With --fast-nops: a nop that becomes a call kills children, too, and stays a breakpoint for that alone."""
     program, *words = *first, TRACECTLD
     return Daemon('--fast-nops', program=program, first=words)
 
@@ -50,15 +50,16 @@ class Filters(unittest.TestCase):
 
     def timed(self, function, *options):
         """The program's own calls, and the rows, of a function that runs under a filter."""
-        done = self.unseen.run('--json', 'time', 'u::' + function, *options, '--', target('filtered'), str(CALLS), input='go\n')
+        done = self.unseen.run('--json', 'time', 'u::' + function, *options, '--',
+                               target('filtered'), str(CALLS), input='go\n')
         self.assertEqual(done.returncode, 0, done.stderr)
         said, rows = (json.loads(line) for line in done.stdout.splitlines() if line.startswith('{'))
         return said['calls'], rows['rows']
 
     def test_returns_are_not_seen_by_a_trampoline(self):
         for returns in 'trampoline', 'auto':  # the functions call nothing, and would get a trampoline
-            done = self.unseen.run('time', 'u::filtered_leaf', '--returns', returns, '--', target('filtered'), str(CALLS),
-                                   input='go\n')
+            done = self.unseen.run('time', 'u::filtered_leaf', '--returns', returns, '--',
+                                   target('filtered'), str(CALLS), input='go\n')
             self.assertNotEqual(done.returncode, 0, returns)
             self.assertIn(REFUSED, done.stderr)
 
