@@ -12,9 +12,11 @@ class Excuse:
     reason: str   # the kernel's
     since: tuple = (0, 0)
     until: tuple = (99, 0)  # the first series where it holds
+    machine: str = ''       # another than this system's, if it holds elsewhere
 
-    def covers(self, series, check):
-        return check == self.check and self.since <= number_of(series) < self.until
+    def covers(self, series, check, machine):
+        return (check == self.check and self.since <= number_of(series) < self.until and
+                self.machine in ('', machine))
 
 
 def number_of(series):
@@ -39,7 +41,15 @@ NEED_SESSIONS = [
     'Emulation.OfFunctionsWhoseReturnsTheTrampolineSees',
 ]
 
+OF_X86_64 = 'the program that they trace is written in instructions of x86-64'
+NEED_X86_64 = [
+    'Count.AFunctionThatIsChosenAtRunTimeCountsWhereverItIs',
+    'Count.AFunctionThatIsChosenOutOfSightIsRefused',
+    'Delivery.OfAHitIsDoneWhenAFlushBehindItReturns',
+]
+
 EXCUSES = [
+    *(Excuse(check, 'No such file', OF_X86_64, machine='aarch64-linux-gnu') for check in NEED_X86_64),
     *(Excuse(check, 'no uprobe sessions', NO_SESSIONS, until=(6, 13)) for check in NEED_SESSIONS),
     Excuse('verifier.on_site_asleep', 'refused',
            'Linux before 6.4 has no number iterators, which the loops of this program need: memory that is absent is '
@@ -50,5 +60,5 @@ EXCUSES = [
 ]
 
 
-def excuse_for(series, check):
-    return next((excuse for excuse in EXCUSES if excuse.covers(series, check)), None)
+def excuse_for(series, check, machine):
+    return next((excuse for excuse in EXCUSES if excuse.covers(series, check, machine)), None)

@@ -62,6 +62,7 @@ std::string installed_path(const std::string& pattern) {
 
 Program::Program(const std::string& name, const std::vector<std::string>& arguments)
     : path_(name.starts_with('/') ? name : target_path(name)) {
+  if (::access(path_.c_str(), X_OK) != 0) fail(path_);
   std::vector<char*> argv{path_.data()};
   auto copies = arguments;
   for (auto& argument : copies) argv.push_back(argument.data());
