@@ -9,6 +9,7 @@
 #include <array>
 #include <climits>
 
+#include "daemon/object/member_place.h"
 #include "daemon/object/parameter_type.h"
 
 namespace tracectl {
@@ -99,38 +100,21 @@ class Classifier {
   }
 
   void add_member(const Die& member, const Within& within) {
-    const unsigned tag = dwarf::tag_of(member);
-    if (tag != DW_TAG_member && tag != DW_TAG_inheritance) return;
-    if (dwarf::flag(member, DW_AT_external) || dwarf::flag(member, DW_AT_declaration)) return;
+    if (!is_in_struct(member)) return;
     align_as_declared(member);
-    const std::string name =
-        tag == DW_TAG_member ? name_within(within, member) : "";  // a base class adds none
-    if (dwarf::has(member, DW_AT_bit_size)) return add_bits(member, within.at(0, name));
-    uint64_t at = 0;
-    if (dwarf::has(member, DW_AT_data_member_location)) {
-      const auto location = dwarf::number(member, DW_AT_data_member_location);
-      if (!location) return give_up();  // it is computed, for a virtual base
-      at = *location;
-    }
-    add(dwarf::type_of(member), within.at(at, name));
+    const bool is_base = dwarf::tag_of(member) == DW_TAG_inheritance;
+    const std::string name = is_base ? "" : name_within(within, member);  // a base class adds none
+    const auto place = place_of_member(member);
+    if (!place) return give_up();
+    if (place->bit_count) return add_bits(member, *place, within.at(0, name));
+    add(dwarf::type_of(member), within.at(place->first_bit / CHAR_BIT, name));
   }
 
-  // DWARF 4 counts from the storage unit's highest bit, DWARF 5 from the struct's first.
-  void add_bits(const Die& member, const Within& within) {
-    const auto size = dwarf::number(member, DW_AT_bit_size);
-    auto first = dwarf::number(member, DW_AT_data_bit_offset);
-    if (!first) {
-      const auto unit = dwarf::number(member, DW_AT_byte_size);
-      const auto below = dwarf::number(member, DW_AT_bit_offset);
-      if (!unit || !below || !size) return give_up();
-      first = dwarf::number(member, DW_AT_data_member_location).value_or(0) * 8 + *unit * 8 -
-              *below - *size;
-    }
-    if (!size || *size == 0 || *size > 64) return give_up();
+  void add_bits(const Die& member, const MemberPlace& place, const Within& within) {
     has_others_ = true;
-    const uint64_t start = within.offset * 8 + *first;
-    list({within.name, stripped(dwarf::type_of(member)), start, *size});
-    put(Class::integer, start / 8, (start + *size - 1) / 8 - start / 8 + 1);
+    const uint64_t start = within.offset * 8 + place.first_bit;
+    list({within.name, stripped(dwarf::type_of(member)), start, place.bit_count});
+    put(Class::integer, start / 8, (start + place.bit_count - 1) / 8 - start / 8 + 1);
   }
 
   void add(const std::optional<Die>& declared, const Within& within) {
