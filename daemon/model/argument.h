@@ -28,6 +28,9 @@ using Enumerators = std::vector<Enumerator>;
 struct Member;
 using Members = std::vector<Member>;
 
+struct ReachedField;
+using ReachedFields = std::vector<ReachedField>;
+
 // The place of one value when a probe is hit, and its type: an argument of the probe, or the result of a function at
 // its return.
 struct Argument {
@@ -71,6 +74,7 @@ struct Argument {
   std::string declared_type = {};  // in C: `unsigned int`, `enum color`; empty if not known
   std::shared_ptr<const Enumerators> enumerators = {};  // of an enumeration, shared by its users
   std::shared_ptr<const Members> members = {};          // of a result that is a struct in registers
+  std::shared_ptr<const ReachedFields> asked_fields = {};  // that are reached from it, as asked for
 
   bool operator==(const Argument&) const = default;
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -94,6 +98,33 @@ struct Argument {
     f("declared_type", s.declared_type);
     f("enumerators", s.enumerators);
     f("members", s.members);
+    f("asked_fields", s.asked_fields);
+  }
+};
+
+// A field that a path of an expression leads to, from an argument or a result. Its address: add the first of `offsets`
+// to the value of that, read a pointer there, add the next one, and so on; the last sum is the address.
+struct ReachedField {
+  std::string path;  // as FieldPath::text
+  std::vector<uint64_t> offsets = {};
+  bool is_address = false;  // an array: its address is the value
+  Argument type = {};     // of the value in memory; of a bit field: of the integer that contains it
+  uint8_t first_bit = 0;  // of a bit field, in that integer; little endian
+  uint8_t bit_count = 0;  // 0: it is no bit field
+  std::string why_not =
+      {};             // there is no such field, or no value; `offsets` and `type` mean nothing then
+  size_t column = 0;  // of the part of `path` that is wrong
+
+  bool operator==(const ReachedField&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("path", s.path);
+    f("offsets", s.offsets);
+    f("is_address", s.is_address);
+    f("type", s.type);
+    f("first_bit", s.first_bit);
+    f("bit_count", s.bit_count);
+    f("why_not", s.why_not);
+    f("column", s.column);
   }
 };
 

@@ -36,6 +36,8 @@ struct Question {
   std::optional<Returns> returns = {};
   std::optional<Below> below = {};
   std::vector<std::string> symbols = {};  // whose addresses each site gets (symbols.h)
+  std::vector<std::string> field_paths =
+      {};  // of the fields that arguments and results get (field_finder.h)
   SiteCosts costs = {};
   MatchBounds most = {};  // of the answer: the asker's limits, at which reading stops
 
@@ -46,6 +48,7 @@ struct Question {
     f("returns", s.returns);
     f("below", s.below);
     f("symbols", s.symbols);
+    f("field_paths", s.field_paths);
     f("costs", s.costs);
   }
 };

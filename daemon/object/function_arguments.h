@@ -5,6 +5,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "daemon/model/argument.h"
 #include "daemon/object/elf_file.h"
@@ -16,7 +19,9 @@ namespace tracectl {
 // The arguments of probes on functions of one file. Reads the debug information on first use.
 class FunctionArguments {
  public:
-  explicit FunctionArguments(const ElfFile& file) : file_(file) {}
+  // `field_paths`: of the fields that they get (field_finder.h).
+  explicit FunctionArguments(const ElfFile& file, std::vector<std::string> field_paths = {})
+      : file_(file), field_paths_(std::move(field_paths)) {}
 
   // For a probe for the entry of the function, placed `moved_bytes` after it: its parameters, or
   // else the integer argument registers. `code` is the function's. For Go code the probe is where
@@ -34,6 +39,7 @@ class FunctionArguments {
   std::shared_ptr<const Arguments> of_go(const Function& function, GoCode code);
 
   const ElfFile& file_;
+  std::vector<std::string> field_paths_;
   std::optional<FunctionParameters> parameters_;
 };
 

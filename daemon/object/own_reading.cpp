@@ -20,7 +20,8 @@ Result<FileFacts> OpenFile::facts() {
 
 Result<ProbeMatch> OpenFile::find(const Question& question) {
   auto match = find_probes(file_, question.pattern, question.returns,
-                           question.below ? &*question.below : nullptr, question.costs);
+                           question.below ? &*question.below : nullptr, question.costs,
+                           question.field_paths);
   if (match) add_symbols(file_->elf(), question.pattern, question.symbols, *match);
   return match;
 }

@@ -12,6 +12,7 @@
 #include "daemon/object/code/machine.h"
 #include "daemon/object/debug_info.h"
 #include "daemon/object/elf_image.h"
+#include "daemon/object/field_finder.h"
 #include "daemon/object/go_parameters.h"
 #include "daemon/object/parameter_type.h"
 
@@ -197,12 +198,14 @@ Argument seated(Argument value, const Seat& seat) {
 
 class ParameterReading {
  public:
-  ParameterReading(const Die& function, uint64_t entry, bool cxx, TypeReader& types)
+  ParameterReading(const Die& function, uint64_t entry, bool cxx, TypeReader& types,
+                   const AskedFields& asked)
       : function_(function),
         entry_(entry),
         cxx_(cxx),
         must_be_said_(may_lack_parameters(function)),
-        types_(types) {}
+        types_(types),
+        asked_(asked) {}
 
   std::optional<Arguments> run() {
     const auto parameters = parameters_of(function_);
@@ -235,6 +238,10 @@ class ParameterReading {
       if (must_be_said_ && said != Said::this_place) return false;
     }
     if (is_identifier(name)) argument.name = name;
+    if (is_readable(argument))
+      argument.asked_fields =
+          asked_.of_argument(arguments_.size(), argument.name,
+                             {dwarf::type_of(parameter), type.by_reference, cxx_}, types_);
     arguments_.push_back(std::move(argument));
     return true;
   }
@@ -244,6 +251,7 @@ class ParameterReading {
   const bool cxx_;
   const bool must_be_said_;
   TypeReader& types_;
+  const AskedFields& asked_;
   Seating seating_;
   Arguments arguments_;
 };
@@ -334,9 +342,13 @@ struct FunctionParameters::Impl {
 
   std::optional<DebugInfo> info;
   TypeReader types;
+  AskedFields asked;
 };
 
-FunctionParameters::FunctionParameters(const ElfFile& file) : impl_(std::make_unique<Impl>()) {
+FunctionParameters::FunctionParameters(const ElfFile& file,
+                                       const std::vector<std::string>& field_paths)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->asked = AskedFields(field_paths);
   if (auto image = file.open_debug_info())
     impl_->info = DebugInfo::open(std::move(*image), file.path(), file.debug_root());
 }
@@ -374,7 +386,8 @@ Argument FunctionParameters::result_of_go(const Function& function) {
 std::optional<Arguments> FunctionParameters::of(const Function& function) {
   const auto known = impl_->find(function);
   if (!known) return std::nullopt;
-  return ParameterReading(known->die, function.address - known->base, known->is_cxx, impl_->types)
+  return ParameterReading(known->die, function.address - known->base, known->is_cxx, impl_->types,
+                          impl_->asked)
       .run();
 }
 
@@ -391,6 +404,9 @@ Argument FunctionParameters::result_of(const Function& function) {
           ? with_members(std::move(type.value), seat,
                          impl_->types.members_in_registers(declared, known->is_cxx, seat.words))
           : seated_result(std::move(type.value), seat);
+  if (is_readable(result) && result.kind != Kind::aggregate)
+    result.asked_fields = impl_->asked.of_result(
+        {declared, seat.where == ResultSeat::Where::address, known->is_cxx}, impl_->types);
   // clang makes such a function return nothing if nobody uses its result, and does not record it.
   return is_readable(result) && may_lack_parameters(known->die) ? result_register() : result;
 }

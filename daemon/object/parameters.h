@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "daemon/model/argument.h"
 #include "daemon/object/elf_file.h"
@@ -14,8 +16,9 @@ namespace tracectl {
 class FunctionParameters {
  public:
   // A file without debug information (or with damaged or absurd information) has no known
-  // functions.
-  explicit FunctionParameters(const ElfFile& file);
+  // functions. `field_paths`: of the fields that parameters and results get (field_finder.h).
+  explicit FunctionParameters(const ElfFile& file,
+                              const std::vector<std::string>& field_paths = {});
   FunctionParameters(FunctionParameters&&) noexcept;
   FunctionParameters& operator=(FunctionParameters&&) noexcept;
   ~FunctionParameters();

@@ -50,12 +50,13 @@ struct FunctionBytes {
 class FunctionFinder {
  public:
   FunctionFinder(const ObjectFilePtr& object, const Pattern& pattern,
-                 std::optional<Returns> returns, const SiteCosts& costs)
+                 std::optional<Returns> returns, const SiteCosts& costs,
+                 const std::vector<std::string>& field_paths)
       : object_(object),
         pattern_(pattern),
         all_(object->elf().functions()),
         costs_(costs),
-        arguments_(object->elf()),
+        arguments_(object->elf(), field_paths),
         ifuncs_(object) {
     if (returns) return_planner_.emplace(*object, all_, *returns, costs);
     index_cold_parts();
@@ -554,7 +555,8 @@ ProbeMatch explained(ProbeMatch match, const ObjectFile& object, const Pattern& 
 }
 
 ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern& pattern,
-                   std::optional<Returns> returns, const SiteCosts& costs) {
+                   std::optional<Returns> returns, const SiteCosts& costs,
+                   const std::vector<std::string>& field_paths) {
   Pattern exact = pattern;
   exact.bare = false;
   exact.object = object->path();
@@ -568,14 +570,15 @@ ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern&
   }
   exact.function = function->name;
   exact.offset = address - function->address;
-  return FunctionFinder(object, exact, returns, costs).run_in(*function);
+  return FunctionFinder(object, exact, returns, costs, field_paths).run_in(*function);
 }
 
 }  // namespace
 
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
                                std::optional<Returns> returns, const Below* below,
-                               const SiteCosts& costs) {
+                               const SiteCosts& costs,
+                               const std::vector<std::string>& field_paths) {
   if (pattern.kind == ProbeKind::usdt) {
     if (returns)
       return Error{Code::invalid, to_string(pattern) +
@@ -586,8 +589,8 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
     return explained(UsdtFinder(*object, pattern, *sites, costs).run(), *object, pattern);
   }
   if (const auto address = address_in(pattern); address && !below)
-    return find_at(*address, object, pattern, returns, costs);
-  FunctionFinder finder(object, pattern, returns, costs);
+    return find_at(*address, object, pattern, returns, costs, field_paths);
+  FunctionFinder finder(object, pattern, returns, costs, field_paths);
   return below ? finder.run(*below) : explained(finder.run(), *object, pattern);
 }
 

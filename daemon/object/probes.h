@@ -84,9 +84,11 @@ struct Below {
 };
 
 // With `returns`, the sites are those at which calls can be followed until they return; others are
-// refused. With `below`, the functions are those that it selects. `costs`: of the machine.
+// refused. With `below`, the functions are those that it selects. `costs`: of the machine. `field_paths`: of the fields
+// that arguments and results get, as far as they have them (field_finder.h).
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
                                std::optional<Returns> returns = std::nullopt,
-                               const Below* below = nullptr, const SiteCosts& costs = {});
+                               const Below* below = nullptr, const SiteCosts& costs = {},
+                               const std::vector<std::string>& field_paths = {});
 
 }  // namespace tracectl

@@ -13,9 +13,11 @@ namespace {
 
 // Answers beyond these limits are invalid.
 constexpr size_t kMostTextBytes = 16 << 10;
-constexpr size_t kMostArguments = 64;    // of one probe
-constexpr size_t kMostMembers = 128;     // of a struct in registers: one for each of their bits
+constexpr size_t kMostArguments = 64;  // of one probe
+constexpr size_t kMostMembers = 128;   // of a struct in registers: one for each of their bits
+constexpr size_t kMostFields = 1024;  // of an argument: as many as a setting's expressions can name
 constexpr uint64_t kFarthest = 1 << 20;  // bytes from a function's start, or on the stack
+constexpr size_t kMostOffsets = 128;     // of a path: pointers and references that it follows
 constexpr unsigned kMostWords = 254;
 constexpr uint8_t kConditions = 16, kLongestInstruction = 15;
 
@@ -63,6 +65,10 @@ class Check {
     return members.size() <= kMostMembers && are_possible(members);
   }
 
+  bool is_possible(const ReachedFields& fields) const {
+    return fields.size() <= kMostFields && are_possible(fields);
+  }
+
   bool is_possible(const ReturnPlan& plan) const {
     return plan.pushed_bytes <= kFarthest && plan.moved_bytes <= kFarthest &&
            are_possible(plan.exits) && (!plan.result || is_possible(*plan.result));
@@ -105,7 +111,17 @@ class Check {
   bool is_possible(const Enumerator& one) const { return is_short(one.name); }
 
   bool is_possible(const Member& one) const {
-    return is_short(one.name) && is_possible(one.type) && !one.type.members;
+    return is_short(one.name) && is_possible(one.type) && !one.type.members &&
+           !one.type.asked_fields;
+  }
+
+  bool is_possible(const ReachedField& one) const {
+    const unsigned bits = one.type.size_bytes * 8u;
+    return is_short(one.path) && is_short(one.why_not) && one.column <= one.path.size() &&
+           one.offsets.size() <= kMostOffsets && (!one.offsets.empty() || !one.why_not.empty()) &&
+           is_size(one.type.size_bytes) && one.first_bit < bits &&
+           one.bit_count <= bits - one.first_bit && is_possible(one.type) && !one.type.members &&
+           !one.type.asked_fields;
   }
 
   bool is_possible(const ExitSite& exit) const {
@@ -151,7 +167,8 @@ class MatchReader {
     for (uint64_t i = 0; count && i < *count; ++i) {
       if (!from_.read(list.emplace_back()) || !check_.is_possible(list.back())) return false;
       if (!are_new_possible<Arguments>() || !are_new_possible<Enumerators>() ||
-          !are_new_possible<Members>() || !are_new_possible<ReturnPlan>())
+          !are_new_possible<Members>() || !are_new_possible<ReachedFields>() ||
+          !are_new_possible<ReturnPlan>())
         return false;
       count_.add(list.back());
       if (!check_bounds()) return false;
@@ -173,7 +190,8 @@ class MatchReader {
   Check check_;
   MatchBounds most_;
   MatchCount count_;
-  std::tuple<Checked<Arguments>, Checked<Enumerators>, Checked<Members>, Checked<ReturnPlan>>
+  std::tuple<Checked<Arguments>, Checked<Enumerators>, Checked<Members>, Checked<ReachedFields>,
+             Checked<ReturnPlan>>
       checked_;
 };
 
@@ -203,11 +221,20 @@ class ProbesCheck {
            (check_.is_possible(plan) && (!plan.result || has_possible(*plan.result)));
   }
   bool has_possible(const Argument& argument) {
-    return has_possible_enumerators(argument) && has_possible_members(argument);
+    return has_possible_enumerators(argument) && has_possible_members(argument) &&
+           has_possible_fields(argument);
   }
   bool has_possible_enumerators(const Argument& argument) {
     const auto& enumerators = argument.enumerators;
     return !enumerators || !is_new(enumerators.get()) || check_.is_possible(*enumerators);
+  }
+  bool has_possible_fields(const Argument& argument) {
+    const auto& fields = argument.asked_fields;
+    if (!fields || !is_new(fields.get())) return true;
+    return check_.is_possible(*fields) &&
+           std::ranges::all_of(*fields, [this](const ReachedField& one) {
+             return has_possible_enumerators(one.type);
+           });
   }
   bool has_possible_members(const Argument& argument) {
     const auto& members = argument.members;

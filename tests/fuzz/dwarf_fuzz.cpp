@@ -149,7 +149,7 @@ class Subject {
 
 const Subject& subject(uint8_t number) {
   using Units = Subject::Units;
-  static const std::array<Subject, 8> kSubjects{
+  static const std::array<Subject, 9> kSubjects{
       Subject{"parameters"},
       Subject{"parameters_dwarf4"},
       Subject{"parameters_o0"},
@@ -157,7 +157,8 @@ const Subject& subject(uint8_t number) {
       Subject{"parameters_split", Units::in_file, 5},
       Subject{"parameters_split_dwarf4", Units::in_file, 4},
       Subject{"parameters_split", Units::in_package, 5},
-      Subject{"parameters_split_dwarf4", Units::in_package, 4}};
+      Subject{"parameters_split_dwarf4", Units::in_package, 4},
+      Subject{"fields"}};
   return kSubjects[number % kSubjects.size()];
 }
 
@@ -202,6 +203,33 @@ void check_members(const Argument& result) {
   }
 }
 
+const std::vector<std::string> kPaths = {"*arg0",
+                                         "arg0[3]",
+                                         "arg0->a",
+                                         "arg1->b",
+                                         "arg0->id",
+                                         "arg0->delta",
+                                         "arg0->uri.len",
+                                         "arg0->other->text",
+                                         "arg0->number",
+                                         "arg0->label",
+                                         "arg0->list[2].name",
+                                         "arg0->grid[1][2]",
+                                         "arg0->nothing",
+                                         "retval->next->next->wide",
+                                         "retval.n[1]"};
+
+void check_fields(const Argument& owner) {
+  if (!owner.asked_fields) return;
+  for (const ReachedField& field : *owner.asked_fields) {
+    must(is_name(field.why_not) && field.column < field.path.size());
+    if (!field.why_not.empty()) continue;
+    check(field.type);
+    must(!field.offsets.empty() && field.offsets.size() <= 128);
+    must(field.first_bit + field.bit_count <= field.type.size_bytes * 8);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -211,15 +239,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto file =
       ElfFile::open(file_of(damaged.bytes()).get(), "/nonexistent/file", "/nonexistent");
   if (!file) return 0;
-  FunctionParameters parameters(*file);
+  FunctionParameters parameters(*file, kPaths);
   bool any = false;
   for (const Function& function : file->functions()) {
     const auto known = parameters.of(function);
     if (!known) continue;
     any = true;
     must(known->size() <= kMostArguments);
-    for (const Argument& argument : *known) check(argument);
-    check_members(parameters.result_of(function));
+    for (const Argument& argument : *known) {
+      check(argument);
+      check_fields(argument);
+    }
+    const Argument result = parameters.result_of(function);
+    check_members(result);
+    check_fields(result);
   }
   must(any || size > 1);  // those of an undamaged program are known
   return 0;

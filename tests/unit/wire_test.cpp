@@ -153,7 +153,61 @@ TEST(Wire, AQuestionIsUnderstoodAsItWasAsked) {
                          .unknown_calls = true,
                          .with_imports = true,
                          .named = {"malloc"}};
+  question.symbols = {"a::b"};
+  question.field_paths = {"*arg.p", "arg0->a[3].b"};
   EXPECT_EQ(wire::decode_question(wire::encode(question)), question);
+}
+
+// A field of the first argument, an integer of 4 bytes at 16 bytes from where it points.
+ReachedField some_field() {
+  ReachedField field{.path = "arg0->a", .offsets = {16}};
+  field.type.size_bytes = 4;
+  field.type.enumerators = std::make_shared<const Enumerators>(Enumerators{{"ONE", 1}});
+  return field;
+}
+
+ProbeMatch match_with_field(ReachedField field) {
+  Argument pointer = in_rax();
+  pointer.asked_fields = std::make_shared<const ReachedFields>(ReachedFields{std::move(field)});
+  return match_with({pointer});
+}
+
+TEST(Wire, FieldsArriveAsTheyWereFound) {
+  for (const char* why : {"", "struct s has no field \"a\""}) {
+    ReachedField field = some_field();
+    field.why_not = why;
+    field.column = 6;
+    const ProbeMatch answer = must(heard(match_with_field(field)));
+    const auto& heard_fields = answer.probes[0].sites[0].args->at(0).asked_fields;
+    ASSERT_TRUE(heard_fields && heard_fields->size() == 1);
+    ReachedField one = heard_fields->at(0);
+    EXPECT_EQ(*one.type.enumerators, *field.type.enumerators);
+    one.type.enumerators = field.type.enumerators;
+    EXPECT_EQ(one, field);
+  }
+}
+
+TEST(Wire, ImpossibleFieldsAreNotBelieved) {
+  const auto expect_untrue_with = [](auto change) {
+    ReachedField field = some_field();
+    change(field);
+    expect_untrue(match_with_field(field));
+  };
+  expect_untrue_with([](ReachedField& field) { field.offsets.clear(); });
+  expect_untrue_with([](ReachedField& field) { field.offsets.assign(129, 0); });
+  expect_untrue_with([](ReachedField& field) { field.type.size_bytes = 3; });
+  expect_untrue_with([](ReachedField& field) { field.bit_count = 33; });
+  expect_untrue_with([](ReachedField& field) { field.first_bit = field.bit_count = 17; });
+  expect_untrue_with([](ReachedField& field) { field.first_bit = 32; });
+  expect_untrue_with([](ReachedField& field) { field.column = field.path.size() + 1; });
+  expect_untrue_with([](ReachedField& field) { field.path.assign(17 << 10, 'a'); });
+  expect_untrue_with([](ReachedField& field) {
+    field.type.asked_fields = std::make_shared<const ReachedFields>();
+  });
+  ReachedField bits = some_field();
+  bits.first_bit = 17;
+  bits.bit_count = 15;
+  EXPECT_TRUE(heard(match_with_field(bits)));
 }
 
 TEST(Wire, ImportsAreNamed) {

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// A path is followed step by step. At each time there is a type, and either a value of it, which the probe's argument
+// or result is, or its place in memory: the offsets so far.
+#include "daemon/object/field_finder.h"
+
+#include <algorithm>
+#include <climits>
+#include <string_view>
+#include <utility>
+
+#include "daemon/base/nearest.h"
+#include "daemon/object/members.h"
+
+namespace tracectl {
+namespace {
+
+using dwarf::Die;
+using PathStep = FieldPath::Step;
+
+constexpr int kMostReferences = 4;
+constexpr size_t kMostDimensions = 8;
+constexpr size_t kMostNamesShown = 12;
+constexpr uint64_t kFarthestField = uint64_t{1} << 40;  // bytes
+
+bool is_struct(const Die& type) {
+  const unsigned tag = dwarf::tag_of(type);
+  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+bool is_reference(const Die& type) {
+  const unsigned tag = dwarf::tag_of(type);
+  return tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
+bool has_tag(const std::optional<Die>& type, unsigned tag) {
+  return type && dwarf::tag_of(*type) == tag;
+}
+
+std::optional<uint64_t> bytes_of_type(const Die& type) {
+  Dwarf_Word size = 0;
+  if (::dwarf_aggregate_size(const_cast<Die*>(&type), &size) != 0) return std::nullopt;
+  return size;
+}
+
+// "id, len, uri" or "a, b, c and 30 more"
+std::string text_of_names(const std::vector<std::string>& names) {
+  const size_t shown = std::min(names.size(), kMostNamesShown);
+  std::string text;
+  for (size_t i = 0; i < shown; ++i) text += (i ? ", " : "") + names[i];
+  if (shown < names.size()) text += " and " + std::to_string(names.size() - shown) + " more";
+  return text.empty() ? "none" : text;
+}
+
+std::string nearest_of(const std::string& name, const std::vector<std::string>& names) {
+  return did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+// The number of elements in each dimension; 0 if it is not known, as for a flexible member.
+std::vector<uint64_t> dimensions_of(const Die& array) {
+  std::vector<uint64_t> all;
+  dwarf::each_child(array, [&](const Die& range) {
+    if (dwarf::tag_of(range) != DW_TAG_subrange_type) return true;
+    auto count = dwarf::number(range, DW_AT_count);
+    if (!count)
+      if (const auto last = dwarf::number(range, DW_AT_upper_bound)) count = *last + 1;
+    all.push_back(count && *count <= FieldPath::kMostIndex ? *count : 0);
+    return all.size() < kMostDimensions;
+  });
+  return all;
+}
+
+class FieldWalk {
+ public:
+  FieldWalk(const FieldPath& path, const FieldOwner& owner, TypeReader& types)
+      : path_(path), cxx_(owner.cxx), types_(types), type_(owner.type) {
+    field_.path = path.text;
+    if (owner.by_address) field_.offsets.push_back(0);
+  }
+
+  ReachedField run() {
+    if (follow_path()) finish();
+    return std::move(field_);
+  }
+
+ private:
+  bool follow_path() {
+    for (const PathStep& step : path_.steps) {
+      here_ = &step;
+      if (!follow_references() || !take(step)) return false;
+    }
+    return follow_references();
+  }
+
+  // ---- messages ----
+
+  bool fail(std::string why) {
+    field_.column = here_->column;
+    if (here_->kind != PathStep::Kind::index)
+      field_.column += here_->kind == PathStep::Kind::arrow ? 2 : 1;
+    field_.why_not = std::move(why);
+    return false;
+  }
+
+  // The path before the step. A * stands before what it applies to.
+  std::string taken() const {
+    const size_t start = path_.text.find_first_not_of('*');
+    if (here_->column < start) return path_.text.substr(here_->column + 1);
+    return path_.text.substr(start, here_->column - start);
+  }
+
+  std::string what() const { return taken() + " is of type " + text_of_type(type_); }
+
+  // ---- steps ----
+
+  std::optional<Die> plain() const { return stripped(type_); }
+
+  bool take(const PathStep& step) {
+    if (step.kind == PathStep::Kind::index) return take_element(step.index);
+    const bool is_pointer = has_tag(plain(), DW_TAG_pointer_type);
+    if (step.kind == PathStep::Kind::dot)
+      return is_pointer ? fail(what() + ": write ->" + step.name) : take_member(step.name);
+    const auto here = plain();
+    if (!is_pointer && here && is_struct(*here))
+      return fail(what() + ", no pointer: write ." + step.name);
+    return follow_pointer() && take_member(step.name);
+  }
+
+  bool follow_references() {
+    for (int i = 0; i < kMostReferences; ++i) {
+      const auto here = plain();
+      if (!here || !is_reference(*here)) return true;
+      type_ = dwarf::type_of(*here);
+      field_.offsets.push_back(0);
+    }
+    return fail("its type has more than " + std::to_string(kMostReferences) +
+                " references in a row");
+  }
+
+  bool follow_pointer() {
+    const auto pointer = plain();
+    if (!has_tag(pointer, DW_TAG_pointer_type)) return fail(what() + ", no pointer");
+    const auto target = dwarf::type_of(*pointer);
+    if (!stripped(target)) return fail(what() + ", and nothing says what it points to");
+    type_ = target;
+    field_.offsets.push_back(0);
+    return true;
+  }
+
+  bool take_member(const std::string& name) {
+    const auto around = plain();
+    if (!around || !is_struct(*around) || field_.offsets.empty())
+      return fail(what() + ", which has no fields");
+    if (dwarf::flag(*around, DW_AT_declaration))
+      return fail(text_of_type(around) +
+                  " is only declared where this function was compiled: its fields are not known");
+    MemberSearch search(name, kDeepestField, kMostFieldsSeen);
+    const auto found = search.run(*around);
+    if (!found) return fail(why_no_member(*around, name, search));
+    type_ = found->type;
+    bits_ = *found;
+    return add(found->first_bit / CHAR_BIT);
+  }
+
+  static std::string why_no_member(const Die& around, const std::string& name,
+                                   const MemberSearch& search) {
+    const std::string type = text_of_type(around);
+    if (!search.limit().empty())
+      return "\"" + name + "\" is not found in " + type + ": " + search.limit();
+    std::string why =
+        type + " has no field \"" + name + "\": it has " + text_of_names(search.names());
+    if (search.has_virtual_base())
+      why += ", and those of a virtual base, which have no fixed place";
+    return why + nearest_of(name, search.names());
+  }
+
+  bool take_element(uint64_t index) {
+    if (has_tag(plain(), DW_TAG_array_type)) return take_of_array(index);
+    if (!follow_pointer()) return false;
+    const auto element = plain();
+    return add_elements(index, element ? bytes_of_type(*element) : std::nullopt);
+  }
+
+  bool take_of_array(uint64_t index) {
+    const Die array = *plain();
+    const auto dimensions = dimensions_of(array);
+    const auto element = stripped(dwarf::type_of(array));
+    const bool is_plain = element && dimension_ < dimensions.size() && !field_.offsets.empty() &&
+                          !dwarf::has(array, DW_AT_byte_stride) &&
+                          !dwarf::has(array, DW_AT_bit_stride);
+    if (!is_plain) return fail(what() + ", an array of a kind that is not understood");
+    const uint64_t count = dimensions[dimension_];
+    if (count && index >= count)
+      return fail(taken() + " has " + std::to_string(count) + " elements: [0] to [" +
+                  std::to_string(count - 1) + "]");
+    auto size = bytes_of_type(*element);
+    for (size_t i = dimension_ + 1; size && i < dimensions.size(); ++i)
+      size = *size * dimensions[i];
+    if (++dimension_ == dimensions.size()) {
+      type_ = dwarf::type_of(array);
+      dimension_ = 0;
+    }
+    return add_elements(index, size);
+  }
+
+  bool add_elements(uint64_t index, std::optional<uint64_t> size) {
+    bits_ = {};
+    if (index == 0) return true;
+    if (!size || *size > kFarthestField)
+      return fail("the size of an element of " + taken() + " is not known");
+    return add(index * *size);
+  }
+
+  bool add(uint64_t bytes) {
+    if (bytes > kFarthestField || field_.offsets.back() > kFarthestField)
+      return fail("this is too far away");
+    field_.offsets.back() += bytes;
+    return true;
+  }
+
+  // ---- the value ----
+
+  bool finish() {
+    const auto here = plain();
+    if (here && is_struct(*here)) return fail(why_struct(*here));
+    const Argument declared = types_.read(type_, cxx_).value;
+    if (has_tag(here, DW_TAG_array_type)) return take_address(*here);
+    if (declared.is_float)
+      return fail("this is a float (" + declared.declared_type + "), not an integer");
+    if (!here || declared.kind == Argument::Kind::aggregate)
+      return fail("this is of type " + text_of_type(type_) + ", which expressions cannot read");
+    field_.type = declared;
+    return bits_.bit_count == 0 || take_bits();
+  }
+
+  static std::string why_struct(const Die& type) {
+    MemberSearch search("", kDeepestField, kMostFieldsSeen);
+    search.run(type);
+    return "this is a whole " + text_of_type(type) + ": name one of its fields, " +
+           text_of_names(search.names());
+  }
+
+  bool take_address(const Die& array) {
+    const bool is_text = text_of_type(stripped(dwarf::type_of(array))) == "char";
+    field_.is_address = true;
+    field_.type.kind = is_text ? Argument::Kind::text : Argument::Kind::pointer;
+    field_.type.declared_type = text_of_type(type_);
+    return true;
+  }
+
+  // Reads the least aligned integer that contains the bits: it lies on one page, as the bits do.
+  bool take_bits() {
+    const uint64_t first = bits_.first_bit, last = first + bits_.bit_count - 1;
+    for (uint8_t size = 1; size <= sizeof(uint64_t); size = static_cast<uint8_t>(2 * size)) {
+      const uint64_t unit = size * CHAR_BIT;
+      if (first / unit != last / unit) continue;
+      field_.offsets.back() += first / unit * size - first / CHAR_BIT;
+      field_.type.size_bytes = size;
+      field_.first_bit = static_cast<uint8_t>(first % unit);
+      field_.bit_count = static_cast<uint8_t>(bits_.bit_count);
+      return true;
+    }
+    return fail("the bits of this field lie in two integers of 64 bits");
+  }
+
+  const FieldPath& path_;
+  const bool cxx_;
+  TypeReader& types_;
+  const PathStep* here_ = nullptr;
+  std::optional<Die> type_;
+  size_t dimension_ = 0;  // of an array: how many have their index
+  FoundMember bits_;      // the last step, if it was a member
+  ReachedField field_;
+};
+
+}  // namespace
+
+ReachedField find_field(const FieldPath& path, const FieldOwner& owner, TypeReader& types) {
+  return FieldWalk(path, owner, types).run();
+}
+
+AskedFields::AskedFields(const std::vector<std::string>& paths) {
+  for (const std::string& text : paths)
+    if (auto path = parse_field_path(text)) paths_.push_back(*std::move(path));
+}
+
+template <class IsBase>
+std::shared_ptr<const ReachedFields> AskedFields::of(IsBase is_base, const FieldOwner& owner,
+                                                     TypeReader& types) const {
+  ReachedFields fields;
+  for (const FieldPath& path : paths_)
+    if (is_base(path.base)) fields.push_back(find_field(path, owner, types));
+  return fields.empty() ? nullptr : std::make_shared<const ReachedFields>(std::move(fields));
+}
+
+std::shared_ptr<const ReachedFields> AskedFields::of_argument(size_t index, const std::string& name,
+                                                              const FieldOwner& owner,
+                                                              TypeReader& types) const {
+  const std::string numbered = "arg" + std::to_string(index), named = "arg." + name;
+  return of([&](const std::string& base) { return base == numbered || base == named; }, owner,
+            types);
+}
+
+std::shared_ptr<const ReachedFields> AskedFields::of_result(const FieldOwner& owner,
+                                                            TypeReader& types) const {
+  return of([](const std::string& base) { return base == "retval"; }, owner, types);
+}
+
+}  // namespace tracectl

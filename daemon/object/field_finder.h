@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The fields of arguments and results that expressions name by paths (model/field_path.h), from debug information:
+// where they lie, and their types.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/model/argument.h"
+#include "daemon/model/field_path.h"
+#include "daemon/object/die.h"
+#include "daemon/object/parameter_type.h"
+
+namespace tracectl {
+
+// The type of an argument or a result, as declared.
+struct FieldOwner {
+  std::optional<dwarf::Die> type;
+  bool by_address = false;  // the value is the address of an object of that type
+  bool cxx = false;         // the rules of C++ apply
+};
+
+// The fields of structs are looked for at most so many members deep, in unnamed members and base classes.
+inline constexpr int kDeepestField = 16;
+inline constexpr size_t kMostFieldsSeen = 10'000;  // for one step of a path
+
+// The field at the end of the path; its `why_not` says why there is none.
+ReachedField find_field(const FieldPath& path, const FieldOwner& owner, TypeReader& types);
+
+// What is asked for.
+class AskedFields {
+ public:
+  AskedFields() = default;
+  // Ignores what is no path.
+  explicit AskedFields(const std::vector<std::string>& paths);
+
+  // Null if none of them is asked for.
+  std::shared_ptr<const ReachedFields> of_argument(size_t index, const std::string& name,
+                                                   const FieldOwner& owner,
+                                                   TypeReader& types) const;
+  std::shared_ptr<const ReachedFields> of_result(const FieldOwner& owner, TypeReader& types) const;
+
+ private:
+  template <class IsBase>
+  std::shared_ptr<const ReachedFields> of(IsBase is_base, const FieldOwner& owner,
+                                          TypeReader& types) const;
+
+  std::vector<FieldPath> paths_;
+};
+
+}  // namespace tracectl
