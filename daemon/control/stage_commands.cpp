@@ -40,8 +40,9 @@ void log_commit(const Peer& peer, const StageCommit& request, const Result<Commi
 // None if the setting covers no site, or its spec is not possible at the first site it covers.
 std::optional<SpecPart> StageCommands::explained(const Setting& setting, const Access& access) {
   const auto returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt;
-  const auto found = engine_.list({setting.pattern}, setting.target, access,
-                                  {.returns = returns, .symbols = symbols_of(setting)});
+  const auto found = engine_.list(
+      {setting.pattern}, setting.target, access,
+      {.returns = returns, .symbols = symbols_of(setting), .field_paths = field_paths_of(setting)});
   const Site* site = found ? first_site(*found) : nullptr;
   if (!site) return std::nullopt;
   auto part = explain(setting, *site);

@@ -45,15 +45,17 @@ struct Resolution {
 struct Wanted {
   // The sites are for calls that are followed until they return.
   std::optional<Returns> returns = {};
-  const Below* below = nullptr;           // they are in the functions that it selects; borrowed
-  std::vector<std::string> symbols = {};  // their addresses, at each site
+  const Below* below = nullptr;               // they are in the functions that it selects; borrowed
+  std::vector<std::string> symbols = {};      // their addresses, at each site
+  std::vector<std::string> field_paths = {};  // of fields of their arguments and results
   bool awaits = false;  // as in TargetFinder; for the settings that users have chosen themselves
 
   Question question(const Pattern& pattern) const {
     return {.pattern = pattern,
             .returns = returns,
             .below = below ? std::optional(*below) : std::nullopt,
-            .symbols = symbols};
+            .symbols = symbols,
+            .field_paths = field_paths};
   }
 };
 

@@ -28,6 +28,7 @@ Status add_pattern(const ResolverFor& resolver, const Pattern& pattern, const So
       .returns = follows_calls(setting) ? std::optional(setting.returns) : std::nullopt,
       .below = below,
       .symbols = symbols_of(setting, sides),
+      .field_paths = field_paths_of(setting, sides),
       .awaits = source.what == Beside::nothing};
   auto resolved = resolver.resolve(pattern, setting.target, wanted);
   if (!resolved) return resolved.error();

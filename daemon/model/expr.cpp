@@ -60,6 +60,7 @@ class Printer {
       case Expr::Kind::integer: text += std::to_string(expr.number); break;
       case Expr::Kind::text: text += quoted_text(expr.text); break;
       case Expr::Kind::operand: print_operand(expr); break;
+      case Expr::Kind::field: print_field(expr); break;
       case Expr::Kind::str: print_str(expr); break;
       case Expr::Kind::hex: print_hex(expr); break;
       case Expr::Kind::read: print_call(name_of(expr.read), expr.children[0]); break;
@@ -83,6 +84,18 @@ class Printer {
       text += '(' + std::to_string(expr.number) + ')';
     if (expr.operand != Operand::arg) return;
     text += expr.text.empty() ? std::to_string(expr.number) : '.' + expr.text;
+  }
+
+  // Its loads have no text of their own.
+  void print_field(const Expr& expr) {
+    if (has_part(expr, sought_)) sought_at = text.size();
+    text += expr.text;
+  }
+
+  static bool has_part(const Expr& expr, const Expr* sought) {
+    return std::any_of(expr.children.begin(), expr.children.end(), [&](const Expr& child) {
+      return &child == sought || has_part(child, sought);
+    });
   }
 
   void print_str(const Expr& expr) {
@@ -166,6 +179,12 @@ Expr Expr::of_operand(Operand operand, uint64_t index, size_t column) {
 Expr Expr::of_symbol(std::string name, size_t column) {
   Expr expr = of_operand(Operand::symbol, 0, column);
   expr.text = std::move(name);
+  return expr;
+}
+
+Expr Expr::of_field(std::string path, Expr base, size_t column) {
+  Expr expr{.kind = Kind::field, .text = std::move(path), .column = column};
+  expr.children.push_back(std::move(base));
   return expr;
 }
 

@@ -83,6 +83,7 @@ class Checker {
     if (expr.kind == Kind::hex) return bytes_as_integer(expr);
     switch (expr.kind) {
       case Kind::operand: return operand(expr);
+      case Kind::field:
       case Kind::str:
       case Kind::read: return integer(expr.children[0]);
       case Kind::unary: return unary(expr);
@@ -245,6 +246,7 @@ ValueType type_of(const Expr& expr, const Arguments& arguments) {
     case Kind::str: return ValueType::string;
     case Kind::hex: return ValueType::bytes;
     case Kind::operand: return type_of_operand(expr, arguments);
+    case Kind::field: return type_of(expr.children[0], arguments);
     case Kind::read: return expr.read == Read::u64 ? ValueType::u64 : ValueType::s64;
     case Kind::unary: return type_of_unary(expr, arguments);
     case Kind::binary: return type_of_binary(expr, arguments);

@@ -185,6 +185,7 @@ class Compiler {
     if (auto literal = literal_of(expr)) return immediate(literal->bits);
     switch (expr.kind) {
       case Kind::operand: return operand(expr);
+      case Kind::field: return value(expr.children[0], free);
       case Kind::read: return read(expr, free);
       case Kind::unary: return unary(expr, free);
       default: return binary(expr, free);

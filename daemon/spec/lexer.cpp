@@ -4,6 +4,7 @@
 #include <string>
 
 #include "daemon/model/expr.h"
+#include "daemon/model/field_path.h"
 
 namespace tracectl {
 namespace {
@@ -16,7 +17,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 
 bool is_word(char c) { return is_letter(c) || is_digit(c); }
 
-// `arg.size` is one word, and `args.size`.
+// `arg.size` is one word, and so are `args.size` and the path of a field: `arg.p->name`, `arg0[3].x`, `retval->y`.
 size_t end_of_word(std::string_view text, size_t at) {
   const size_t start = at;
   while (at < text.size() && is_word(text[at])) at++;
@@ -25,7 +26,7 @@ size_t end_of_word(std::string_view text, size_t at) {
                         text[at] == '.' && is_letter(text[at + 1]);
   if (is_named)
     for (at++; at < text.size() && is_word(text[at]);) at++;
-  return at;
+  return is_named || end_of_path_base(word) ? end_of_steps(text, at) : at;
 }
 
 // After the closing quote, or npos.
@@ -54,6 +55,7 @@ std::string quoted(char c) {
 Error strange(std::string_view text, size_t at) {
   std::string message = quoted(text[at]) + " has no meaning here";
   if (text[at] == '=') message += "; == compares";
+  if (text[at] == '[') message += "; the index of an array is a number: arg.list[3]";
   return error_at(text, at, std::move(message));
 }
 

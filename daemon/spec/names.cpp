@@ -9,6 +9,7 @@
 
 #include "bpf/abi.h"
 #include "daemon/base/nearest.h"
+#include "daemon/spec/fields.h"
 #include "daemon/spec/lexer.h"
 
 namespace tracectl {
@@ -82,6 +83,14 @@ bool reads_past_its_end(const Expr& expr, const Arguments& arguments) {
   return index < arguments.size() && arguments[index].length_behind;
 }
 
+Status number(Expr& part, const Expr& whole, const Arguments& arguments, const Argument* result);
+
+Status number_field(Expr& part, const Expr& whole, const Arguments& arguments,
+                    const Argument* result) {
+  if (auto based = number(part.children[0], whole, arguments, result); !based) return based;
+  return resolve_field(part, whole, arguments, result);
+}
+
 Status number(Expr& part, const Expr& whole, const Arguments& arguments, const Argument* result) {
   if (is_result(part)) return set_result(part, whole, result);
   if (is_argument(part) && !part.text.empty()) {
@@ -89,6 +98,7 @@ Status number(Expr& part, const Expr& whole, const Arguments& arguments, const A
     if (!index) return unknown_name(part, whole, arguments);
     part.number = *index;
   }
+  if (part.kind == Expr::Kind::field) return number_field(part, whole, arguments, result);
   if (is_symbol(part))
     part.number = index_of_symbol(arguments, part.text).value_or(Expr::kNoSymbol);
   for (Expr& child : part.children)
@@ -108,6 +118,7 @@ void list_arguments(const Expr& expr, const Arguments& arguments, std::string& l
       list += " unreadable";
     list += ',';
   }
+  if (expr.kind == Expr::Kind::field) list += to_string(expr.children[0]) + ',';
   if (is_result(expr)) list += "result " + std::to_string(expr.number) + ',';
   for (const Expr& child : expr.children) list_arguments(child, arguments, list);
 }
@@ -121,9 +132,21 @@ std::string text_arguments(const Arguments& arguments) {
   return list;
 }
 
-void list_symbols(const Expr& expr, std::set<std::string>& names) {
-  if (is_symbol(expr)) names.insert(expr.text);
-  for (const Expr& child : expr.children) list_symbols(child, names);
+template <class IsIt> void list_texts(const Expr& expr, IsIt is_it, std::set<std::string>& texts) {
+  if (is_it(expr)) texts.insert(expr.text);
+  for (const Expr& child : expr.children) list_texts(child, is_it, texts);
+}
+
+// The texts of its expressions of one kind, each once. `sides`: as enum tc_pair_side, those for which the expressions
+// are evaluated.
+template <class IsIt>
+std::vector<std::string> texts_of(const Setting& setting, uint32_t sides, IsIt is_it) {
+  std::set<std::string> texts;
+  if (sides != TC_PAIR_FROM)
+    each_expr(setting.spec, [&](const Expr& expr) { list_texts(expr, is_it, texts); });
+  if (setting.latency)
+    for (const Expr& key : setting.latency->by) list_texts(key, is_it, texts);
+  return {texts.begin(), texts.end()};
 }
 
 }  // namespace
@@ -168,12 +191,11 @@ bool keeps_arguments(const Spec& spec) {
 }
 
 std::vector<std::string> symbols_of(const Setting& setting, uint32_t sides) {
-  std::set<std::string> names;
-  if (sides != TC_PAIR_FROM)
-    each_expr(setting.spec, [&](const Expr& expr) { list_symbols(expr, names); });
-  if (setting.latency)
-    for (const Expr& key : setting.latency->by) list_symbols(key, names);
-  return {names.begin(), names.end()};
+  return texts_of(setting, sides, is_symbol);
+}
+
+std::vector<std::string> field_paths_of(const Setting& setting, uint32_t sides) {
+  return texts_of(setting, sides, [](const Expr& expr) { return expr.kind == Expr::Kind::field; });
 }
 
 Result<Spec> with_numbers(Spec spec, const Arguments& arguments, const Argument* result) {

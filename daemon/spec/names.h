@@ -31,8 +31,11 @@ bool keeps_arguments(const Spec& spec);
 // expressions are evaluated.
 std::vector<std::string> symbols_of(const Setting& setting, uint32_t sides = 0);
 
+// The paths of the fields that its expressions name, in the same way.
+std::vector<std::string> field_paths_of(const Setting& setting, uint32_t sides = 0);
+
 // The same spec, with each `arg.NAME` and `uaddr("NAME")` resolved to its number among the operands of a site, and
-// `retval` to the type of the result; a signed integer of 64 bits if `result` is null.
+// `retval` to the type of the result; a signed integer of 64 bits if `result` is null. Fields are resolved to loads.
 Result<Spec> with_numbers(Spec spec, const Arguments& arguments, const Argument* result = nullptr);
 
 }  // namespace tracectl

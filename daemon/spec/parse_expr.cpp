@@ -17,6 +17,7 @@
 
 #include "bpf/abi.h"
 #include "daemon/base/nearest.h"
+#include "daemon/model/field_path.h"
 #include "daemon/model/stack.h"
 
 namespace tracectl {
@@ -119,6 +120,7 @@ class ExprParser {
 
   Result<Part> unary_or_primary() {
     if (!cursor_.at(Token::Kind::op)) return primary();
+    if (cursor_.here().text == text_of(Operator::multiply)) return dereferenced();
     auto op = unary_operator(cursor_.here().text);
     if (!op) return missing();
     const Token token = cursor_.take();
@@ -161,19 +163,67 @@ class ExprParser {
 
   Result<Part> name() {
     const Token token = cursor_.here();
+    if (is_field(token.text)) return field("", token.column);
     if (token.text == "str" || token.text == Expr::kCstr) return str();
     if (token.text == "hex") return hex();
     if (token.text == name_of(Operand::symbol)) return symbol();
     if (auto read = read_named(token.text)) return memory(*read);
     for (const std::string_view start : {kNamedArgument, kNamedArgumentInBpftrace})
       if (token.text.starts_with(start)) return argument_by_name(start);
-    if (is_argument(token.text)) return argument();
+    if (is_argument(token.text)) {
+      cursor_.take();
+      return argument(token, token.text);
+    }
     auto operand = operand_named(token.text);
     if (!operand) operand = operand_in_bpftrace(token.text);
     if (!operand) return unknown(token);
     cursor_.take();
     if (*operand == Operand::stack) return stack(token);
     return counted(Expr::of_operand(*operand, 0, token.column));
+  }
+
+  // The canonical text of an argument or result, or of a field.
+  static std::string path_of(std::string_view word) {
+    if (!word.starts_with(kNamedArgumentInBpftrace)) return std::string{word};
+    return std::string{kNamedArgument} += word.substr(kNamedArgumentInBpftrace.size());
+  }
+
+  static bool is_field(std::string_view word) {
+    const std::string path = path_of(word);
+    const size_t base = end_of_path_base(path);
+    return base > 0 && base < path.size();
+  }
+
+  // *arg.p
+  Result<Part> dereferenced() {
+    const Token first = cursor_.here();
+    std::string stars;
+    for (; cursor_.at(Token::Kind::op) && cursor_.here().text == "*"; cursor_.take()) stars += '*';
+    if (!cursor_.at(Token::Kind::word) || end_of_path_base(path_of(cursor_.here().text)) == 0)
+      return cursor_.error(
+          first, "* takes an argument or retval: *arg.p; u64(E) reads memory at any address");
+    return field(stars, first.column);
+  }
+
+  // arg.p->a.b[3], *arg.p->q
+  Result<Part> field(const std::string& stars, size_t column) {
+    const Token token = cursor_.here();
+    const std::string text = path_of(token.text);
+    auto path = parse_field_path(stars + text);
+    if (!path) return error_at(cursor_.text(), column, path.error().message);
+    auto base = base_of_field(token, path->base);
+    if (!base) return base;
+    cursor_.take();
+    return counted(Expr::of_field(std::move(path->text), std::move(base->expr), column));
+  }
+
+  Result<Part> base_of_field(const Token& token, std::string_view base) {
+    if (base == name_of(Operand::retval))
+      return counted(Expr::of_operand(Operand::retval, 0, token.column));
+    if (!base.starts_with(kNamedArgument)) return argument(token, base);
+    Expr named = Expr::of_operand(Operand::arg, 0, token.column);
+    named.text = base.substr(kNamedArgument.size());
+    return counted(std::move(named));
   }
 
   // stack or stack(N)
@@ -199,9 +249,9 @@ class ExprParser {
     return counted(std::move(named));
   }
 
-  Result<Part> argument() {
-    const Token token = cursor_.take();
-    std::string_view digits = token.text.substr(3);
+  // `word` is argN.
+  Result<Part> argument(const Token& token, std::string_view word) {
+    const std::string_view digits = word.substr(3);
     unsigned index = TC_MAX_ARGS;
     auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
     bool canonical = digits.size() == 1 || digits[0] != '0';

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "daemon/spec/fields.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "daemon/spec/lexer.h"
+
+namespace tracectl {
+namespace {
+
+constexpr unsigned kIntegerBits = 64;
+
+Expr plus(Expr address, uint64_t bytes) {
+  if (bytes == 0) return address;
+  const size_t column = address.column;
+  return Expr::of_binary(Operator::add, std::move(address), Expr::of_integer(bytes), column);
+}
+
+Expr shift_by(Operator op, Expr value, unsigned bits) {
+  const size_t column = value.column;
+  return Expr::of_binary(op, std::move(value), Expr::of_integer(bits), column);
+}
+
+Read read_of(unsigned size_bytes, bool is_signed) {
+  switch (size_bytes) {
+    case 1: return is_signed ? Read::s8 : Read::u8;
+    case 2: return is_signed ? Read::s16 : Read::u16;
+    case 4: return is_signed ? Read::s32 : Read::u32;
+    default: return is_signed ? Read::s64 : Read::u64;
+  }
+}
+
+// Reads of less than 64 bits are signed integers of 64 bits, so that a shift to the right extends the sign.
+Expr signed_bits(const ReachedField& field, Expr address) {
+  const bool is_whole = field.type.size_bytes == sizeof(uint64_t);
+  Expr value = Expr::of_read(read_of(field.type.size_bytes, is_whole), std::move(address));
+  value = shift_by(Operator::shift_left, std::move(value),
+                   kIntegerBits - field.first_bit - field.bit_count);
+  return shift_by(Operator::shift_right, std::move(value), kIntegerBits - field.bit_count);
+}
+
+Expr unsigned_bits(const ReachedField& field, Expr address) {
+  Expr value = Expr::of_read(read_of(field.type.size_bytes, false), std::move(address));
+  if (field.first_bit) value = shift_by(Operator::shift_right, std::move(value), field.first_bit);
+  if (field.bit_count == kIntegerBits) return value;
+  const uint64_t mask = (uint64_t{1} << field.bit_count) - 1;
+  return Expr::of_binary(Operator::bit_and, std::move(value), Expr::of_integer(mask));
+}
+
+Expr load_of(const ReachedField& field, Expr base) {
+  Expr at = std::move(base);
+  for (size_t i = 0; i < field.offsets.size(); ++i) {
+    if (i > 0) at = Expr::of_read(Read::u64, std::move(at));
+    at = plus(std::move(at), field.offsets[i]);
+  }
+  if (field.is_address) return at;
+  if (field.bit_count)
+    return field.type.is_signed ? signed_bits(field, std::move(at))
+                                : unsigned_bits(field, std::move(at));
+  return Expr::of_read(read_of(field.type.size_bytes, field.type.is_signed), std::move(at));
+}
+
+// The argument or result that the path begins with; null if the probe has fewer arguments.
+const Argument* base_of(const Expr& base, const Arguments& arguments, const Argument* result) {
+  if (base.operand == Operand::retval) return result;
+  return base.number < count_of_probe(arguments) ? &arguments[base.number] : nullptr;
+}
+
+const ReachedField* find_field(const Argument* base, const std::string& path) {
+  if (!base || !base->asked_fields) return nullptr;
+  const auto found = std::ranges::find(*base->asked_fields, path, &ReachedField::path);
+  return found == base->asked_fields->end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
+                     const Argument* result) {
+  const auto fail = [&](size_t column, std::string message) {
+    return error_at(to_string(whole), column_of(part, whole) + column, std::move(message));
+  };
+  Expr& base = part.children[0];
+  if (base.kind != Expr::Kind::operand) return ok();  // it has its loads
+  const Argument* type = base_of(base, arguments, result);
+  const bool is_argument = base.operand == Operand::arg;
+  // The check of the argument says why.
+  if (is_argument && (!type || !is_readable(*type))) return ok();
+  const ReachedField* field = find_field(type, part.text);
+  if (!field)
+    return fail(
+        0, "the fields of " + to_string(base) +
+               " are not known here: they are in the debug information of functions in C and C++");
+  if (!field->why_not.empty()) return fail(field->column, field->why_not);
+  base = load_of(*field, std::move(base));
+  return ok();
+}
+
+}  // namespace tracectl

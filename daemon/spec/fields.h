@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "daemon/base/result.h"
+#include "daemon/model/argument.h"
+#include "daemon/model/expr.h"
+
+namespace tracectl {
+
+// Gives `part`, a field whose argument or result has its number, the loads that compute its value at a site with these
+// arguments and this result. Fails if there is no such field; the spot is in the canonical text of `whole`.
+Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
+                     const Argument* result);
+
+}  // namespace tracectl

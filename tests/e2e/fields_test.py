@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Fields by name, compared with what the programs print of themselves (tests/targets/fields.c, fields_cxx.cpp)."""
+
+import itertools
+import pathlib
+import tempfile
+import unittest
+
+import support
+
+MOST_VALUES = 12  # of one event
+
+
+def chunks(values):
+    return [values[at:at + MOST_VALUES] for at in range(0, len(values), MOST_VALUES)]
+
+
+@support.needs_root
+class Fields(support.DaemonTest):
+    one_daemon = True
+    numbers = itertools.count()  # of sessions
+
+    def staged(self, program, pattern, action, *options):
+        session = f's{next(self.numbers)}'
+        self.daemon.json('session', 'new', session)
+        self.daemon.json('stage', session, 'set', pattern, '-p', str(program.pid), '--do', action, *options)
+        self.daemon.json('commit', session)
+        return session
+
+    def report(self, name):
+        program = self.program(name)
+        program.send('go')
+        return program.result()
+
+    def events(self, name, function, action):
+        """Of a run of the program, and its report."""
+        program = self.program(name)
+        session = self.staged(program, f'u::{function}', action)
+        client = self.daemon.connect()
+        client.result('session.subscribe', session=session)
+        program.send('go')
+        truth = program.result()
+        client.result('session.flush', session=session)
+        client.close()
+        return truth, [one['params'] for one in client.notifications if one['method'] == 'event']
+
+    def rows(self, name, function, action, *options):
+        """Of a run of the program, and its report."""
+        program = self.program(name)
+        session = self.staged(program, f'u::{function}', action, *options)
+        program.send('go')
+        return program.result(), self.daemon.json('read', session)
+
+    def check_all(self, name, functions):
+        for function, short in functions.items():
+            for paths in chunks(list(self.report(name)[short][0])):
+                truth, events = self.events(name, function, f'event({", ".join(paths)})')
+                self.assertEqual([event['args'] for event in events],
+                                 [[call[path] for path in paths] for call in truth[short]], (name, paths))
+
+    # The second of the requests has no next one: what would be read there has no value.
+    def test_have_the_values_that_the_program_has(self):
+        for name in 'fields', 'fields_dwarf4', 'fields_clang':
+            self.check_all(name, {'handle': 'handle', 'elements': 'elements'})
+
+    def test_of_results_have_the_values_that_the_program_has(self):
+        for name in 'fields', 'fields_clang':
+            self.check_all(name, {'made': 'made', 'filled': 'filled'})
+
+    def test_of_cxx_are_those_of_bases_and_references_too(self):
+        for name in 'fields_cxx', 'fields_cxx_clang':
+            self.check_all(name, {'shop::Cart::add': 'add', 'shop::take': 'take'})
+
+    def test_decide_conditions(self):
+        for when, holds in (('arg.request->id == 31', lambda call: call['arg.request->id'] == 31),
+                            ('arg.request->delta < 0', lambda call: call['arg.request->delta'] < 0),
+                            ('str(arg.request->uri.text) =~ "/la*"',
+                             lambda call: call['str(arg.request->uri.text)'].startswith('/la')),
+                            ('arg.request->next->id != 99', lambda call: call['arg.request->next->id'] is not None)):
+            truth, read = self.rows('fields', 'handle', 'count', '--when', when)
+            self.assertEqual((read['total_hits'], read['total_filtered']),
+                             (2, sum(not holds(call) for call in truth['handle'])), when)
+
+    def test_are_keys_and_sums(self):
+        key, value = 'str(arg.request->uri.text)', 'arg.request->list[3].weight'
+        truth, read = self.rows('fields', 'handle', f'sum({value}) by {key}, max({value}) by {key}')
+        self.assertEqual({row['by'][key]: (row['of'], row['sum'], row['max']) for row in read['rows']},
+                         {call[key]: (value, call[value], call[value]) for call in truth['handle']})
+        truth, read = self.rows('fields', 'handle', 'hist(arg.request->grade)')
+        self.assertEqual([call['arg.request->grade'] for call in truth['handle']], [100, -100])
+        self.assertEqual(read['rows'][0]['hist'], [{'max': -1, 'count': 1}, {'min': 64, 'max': 127, 'count': 1}])
+
+    # Both calls begin with the same request.
+    def test_are_the_keys_of_latencies(self):
+        key = 'arg.request->id'
+        program = self.program('fields')
+        session = self.staged(program, 'u::made', f'count by {key}', '--from', 'u::handle', '--by', key)
+        program.send('go')
+        truth = program.result()
+        rows = self.daemon.json('read', session)['rows']
+        self.assertEqual([(row['by'][key], row['count']) for row in rows],
+                         [(call['retval->id'], 1) for call in truth['made']])
+
+
+@support.needs_root
+class Refusals(support.DaemonTest):
+    one_daemon = True
+
+    def refusal(self, *words):
+        done = self.daemon.run(*words, '--', support.target('fields'))
+        self.assertNotEqual(done.returncode, 0)
+        return done.stderr
+
+    def test_of_an_unknown_field_name_the_nearest_with_a_caret(self):
+        when = 'arg.n > 0 && arg.request->urgnt == 1'
+        said = self.refusal('count', 'u::handle', '--when', when)
+        self.assertIn('struct request has no field "urgnt": it has id, delta, wide', said)
+        self.assertIn('did you mean "urgent"?', said)
+        self.assertIn(f'\n  {when}\n  {" " * when.index("urgnt")}^\n', said)
+
+    # As an argument that one of the functions does not have.
+    def test_name_the_function_without_the_field(self):
+        said = self.refusal('count', 'u::elements', 'u::handle', '--by', 'arg0->weight')
+        self.assertIn(':handle: struct request has no field "weight"', said)
+
+    def test_without_debug_information_say_where_fields_come_from(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bare = str(pathlib.Path(folder).resolve() / 'fields')
+            support.subprocess.run(['objcopy', '--strip-debug', support.target('fields'), bare], check=True)
+            done = self.daemon.run('count', 'u::handle', '--by', 'arg0->id', '--', bare)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('the fields of arg0 are not known here: they are in the debug information', done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
