@@ -61,6 +61,7 @@ class Printer {
       case Expr::Kind::text: text += quoted_text(expr.text); break;
       case Expr::Kind::operand: print_operand(expr); break;
       case Expr::Kind::field: print_field(expr); break;
+      case Expr::Kind::enumerator: text += expr.text; break;
       case Expr::Kind::str: print_str(expr); break;
       case Expr::Kind::hex: print_hex(expr); break;
       case Expr::Kind::read: print_call(name_of(expr.read), expr.children[0]); break;
@@ -186,6 +187,10 @@ Expr Expr::of_field(std::string path, Expr base, size_t column) {
   Expr expr{.kind = Kind::field, .text = std::move(path), .column = column};
   expr.children.push_back(std::move(base));
   return expr;
+}
+
+Expr Expr::of_enumerator(std::string name, size_t column) {
+  return {.kind = Kind::enumerator, .text = std::move(name), .column = column};
 }
 
 Expr Expr::of_cstr(Expr address, uint64_t most_bytes, size_t column) {

@@ -63,7 +63,18 @@ enum class Read : uint8_t { s8, u8, s16, u16, s32, u32, s64, u64 };
 
 // An expression of a condition, a value or a key.
 struct Expr {
-  enum class Kind : uint8_t { integer, text, operand, field, str, hex, read, unary, binary };
+  enum class Kind : uint8_t {
+    integer,
+    text,
+    operand,
+    field,
+    enumerator,  // the right side of a comparison
+    str,
+    hex,
+    read,
+    unary,
+    binary
+  };
 
   static constexpr uint64_t kMostStrBytes = 64;
   static constexpr size_t kMostTextBytes = 63;
@@ -79,15 +90,15 @@ struct Expr {
   Read read = Read::u64;           // read
   // integer: its value; arg: its index; stack: the most frames; str: the most bytes; hex: the
   // number of bytes, 1 to kMostStrBytes; retval: its size in bytes and kSignedResult, or 0 until a
-  // site is known (spec/names.h)
+  // site is known (spec/names.h); enumerator: its value, likewise
   uint64_t number = 0;
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number`
   // is then 0 until a site is known (spec/names.h). symbol: its name; `number`
   // is then its place behind the arguments, or kNoSymbol. str: kCstr or kLibcxx if it was written as
-  // such. field: its path.
+  // such. field: its path. enumerator: its name.
   std::string text = {};
-  // str, hex and read: the address. field: the argument or result that its path begins with, until a
-  // site is known; then the loads that compute its value (spec/fields.h).
+  // str, hex and read: the address. field: the argument or result that its path begins with; before it,
+  // once a site is known, the loads that compute its value (spec/fields.h).
   std::vector<Expr> children = {};
   size_t column = 0;  // in the source text, for a caret; for binary: the operator's
 
@@ -99,6 +110,7 @@ struct Expr {
   static Expr of_symbol(std::string name, size_t column = 0);
   static Expr of_operand(Operand operand, uint64_t index = 0, size_t column = 0);
   static Expr of_field(std::string path, Expr base, size_t column = 0);
+  static Expr of_enumerator(std::string name, size_t column = 0);
   static Expr of_str(Expr address, uint64_t most_bytes, size_t column = 0);
   // The characters of a std::string of libstdc++, like c_str(): its first member is a pointer to
   // them, so this is another name for str(u64(address)).

@@ -246,6 +246,7 @@ ValueType type_of(const Expr& expr, const Arguments& arguments) {
     case Kind::str: return ValueType::string;
     case Kind::hex: return ValueType::bytes;
     case Kind::operand: return type_of_operand(expr, arguments);
+    case Kind::enumerator: return ValueType::s64;
     case Kind::field: return type_of(expr.children[0], arguments);
     case Kind::read: return expr.read == Read::u64 ? ValueType::u64 : ValueType::s64;
     case Kind::unary: return type_of_unary(expr, arguments);
@@ -257,6 +258,7 @@ ValueType type_of(const Expr& expr, const Arguments& arguments) {
 std::optional<Literal> literal_of(const Expr& expr) {
   if (expr.kind == Kind::integer)
     return Literal{expr.number, expr.number > std::numeric_limits<int64_t>::max()};
+  if (expr.kind == Kind::enumerator) return Literal{expr.number, false};
   bool negated = expr.kind == Kind::unary && expr.op == Operator::negate &&
                  expr.children[0].kind == Kind::integer;
   if (!negated) return std::nullopt;

@@ -97,6 +97,7 @@ std::optional<Number> evaluate(const Expr& expr, const Facts& facts) {
   switch (expr.kind) {
     case Expr::Kind::integer: return Number{expr.number, expr.number > uint64_t{INT64_MAX}};
     case Expr::Kind::operand: return facts.operand(expr);
+    case Expr::Kind::enumerator: return Number{static_cast<int64_t>(expr.number), false};
     case Expr::Kind::field: return evaluate(expr.children[0], facts);
     case Expr::Kind::read: return read(expr, facts);
     case Expr::Kind::unary: return unary(expr, facts);

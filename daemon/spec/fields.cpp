@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "daemon/base/nearest.h"
 #include "daemon/spec/lexer.h"
 
 namespace tracectl {
 namespace {
 
 constexpr unsigned kIntegerBits = 64;
+constexpr size_t kMostEnumeratorsShown = 12;
 
 Expr plus(Expr address, uint64_t bytes) {
   if (bytes == 0) return address;
@@ -74,26 +78,64 @@ const ReachedField* find_field(const Argument* base, const std::string& path) {
   return found == base->asked_fields->end() ? nullptr : &*found;
 }
 
+// The check of the argument says why.
+bool is_out_of_reach(const Expr& base, const Argument* type) {
+  return base.operand == Operand::arg && (!type || !is_readable(*type));
+}
+
+std::string no_enumerator(const Expr& place, const Argument* type, const std::string& name) {
+  const std::string unknown = "unknown name \"" + name + "\": ";
+  if (!type || !type->enumerators)
+    return unknown + to_string(place) + " is no enumeration that is known here";
+  std::vector<std::string_view> names;
+  std::string listed;
+  for (const Enumerator& one : *type->enumerators) {
+    if (names.size() < kMostEnumeratorsShown) listed += (names.empty() ? "" : ", ") + one.name;
+    names.push_back(one.name);
+  }
+  if (names.size() > kMostEnumeratorsShown)
+    listed += " and " + std::to_string(names.size() - kMostEnumeratorsShown) + " more";
+  return unknown + type->declared_type + " has " + listed + did_you_mean(name, names);
+}
+
 }  // namespace
+
+Status resolve_enumerator(Expr& part, const Expr& whole, const Arguments& arguments,
+                          const Argument* result) {
+  const Expr& place = part.children[0];
+  Expr& one = part.children[1];
+  const bool is_field = place.kind == Expr::Kind::field;
+  const Expr& base = is_field ? place.children.back() : place;
+  const Argument* type = base_of(base, arguments, result);
+  if (is_out_of_reach(base, type)) return ok();
+  const ReachedField* field = is_field ? find_field(type, place.text) : nullptr;
+  if (field) type = &field->type;
+  if (type && type->enumerators) {
+    const auto found = std::ranges::find(*type->enumerators, one.text, &Enumerator::name);
+    if (found != type->enumerators->end()) {
+      one.number = static_cast<uint64_t>(found->value);
+      return ok();
+    }
+  }
+  return error_at(to_string(whole), column_of(one, whole), no_enumerator(place, type, one.text));
+}
 
 Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
                      const Argument* result) {
   const auto fail = [&](size_t column, std::string message) {
     return error_at(to_string(whole), column_of(part, whole) + column, std::move(message));
   };
-  Expr& base = part.children[0];
-  if (base.kind != Expr::Kind::operand) return ok();  // it has its loads
+  if (part.children.size() > 1) return ok();  // it has its loads
+  const Expr base = part.children[0];
   const Argument* type = base_of(base, arguments, result);
-  const bool is_argument = base.operand == Operand::arg;
-  // The check of the argument says why.
-  if (is_argument && (!type || !is_readable(*type))) return ok();
+  if (is_out_of_reach(base, type)) return ok();
   const ReachedField* field = find_field(type, part.text);
   if (!field)
-    return fail(
-        0, "the fields of " + to_string(base) +
-               " are not known here: they are in the debug information of functions in C and C++");
+    return fail(0, "the fields of " + to_string(base) +
+                       " are not known here: they are in the debug information of functions in C "
+                       "and C++, and events do not record them");
   if (!field->why_not.empty()) return fail(field->column, field->why_not);
-  base = load_of(*field, std::move(base));
+  part.children.insert(part.children.begin(), load_of(*field, base));
   return ok();
 }
 

@@ -12,4 +12,9 @@ namespace tracectl {
 Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
                      const Argument* result);
 
+// Gives an enumerator, the right side of the comparison `part`, its value by the type of the left side, an argument, a
+// result or a field, which is resolved already.
+Status resolve_enumerator(Expr& part, const Expr& whole, const Arguments& arguments,
+                          const Argument* result);
+
 }  // namespace tracectl

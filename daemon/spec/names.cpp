@@ -85,6 +85,10 @@ bool reads_past_its_end(const Expr& expr, const Arguments& arguments) {
 
 Status number(Expr& part, const Expr& whole, const Arguments& arguments, const Argument* result);
 
+bool has_enumerator(const Expr& expr) {
+  return expr.kind == Expr::Kind::binary && expr.children[1].kind == Expr::Kind::enumerator;
+}
+
 Status number_field(Expr& part, const Expr& whole, const Arguments& arguments,
                     const Argument* result) {
   if (auto based = number(part.children[0], whole, arguments, result); !based) return based;
@@ -103,6 +107,7 @@ Status number(Expr& part, const Expr& whole, const Arguments& arguments, const A
     part.number = index_of_symbol(arguments, part.text).value_or(Expr::kNoSymbol);
   for (Expr& child : part.children)
     if (auto numbered = number(child, whole, arguments, result); !numbered) return numbered;
+  if (has_enumerator(part)) return resolve_enumerator(part, whole, arguments, result);
   if (reads_past_its_end(part, arguments))
     return error_at(to_string(whole), column_of(part, whole),
                     "str() reads up to a 0, and this text has its length as the next argument and "
@@ -119,6 +124,7 @@ void list_arguments(const Expr& expr, const Arguments& arguments, std::string& l
     list += ',';
   }
   if (expr.kind == Expr::Kind::field) list += to_string(expr.children[0]) + ',';
+  if (expr.kind == Expr::Kind::enumerator) list += std::to_string(expr.number) + ',';
   if (is_result(expr)) list += "result " + std::to_string(expr.number) + ',';
   for (const Expr& child : expr.children) list_arguments(child, arguments, list);
 }

@@ -76,7 +76,8 @@ class ExprParser {
     if (!left) return left;
     for (auto op = operator_here(); op && precedence_of(*op) >= least; op = operator_here()) {
       const Token token = cursor_.take();
-      auto right = binary(precedence_of(*op) + 1);
+      auto right = has_enumerators(*op, *left) && at_enumerator() ? enumerator()
+                                                                  : binary(precedence_of(*op) + 1);
       if (!right) return right;
       if (Status clear = check_clear(token, *op, *left, *right); !clear) return clear.error();
       left = counted(
@@ -84,6 +85,33 @@ class ExprParser {
       if (!left) return left;
     }
     return left;
+  }
+
+  // Whether names on the right side can be values of the left side's type.
+  static bool has_enumerators(Operator op, const Part& left) {
+    const Expr& place = left.expr;
+    if (!is_comparison(op) || op == Operator::like) return false;
+    if (place.kind != Expr::Kind::operand) return place.kind == Expr::Kind::field;
+    return (place.operand == Operand::arg && !place.text.empty()) ||
+           place.operand == Operand::retval;
+  }
+
+  // At a name that means nothing else, alone on its side of a comparison.
+  bool at_enumerator() const {
+    const std::string_view word = cursor_.here().text;
+    if (!cursor_.at(Token::Kind::word) || operand_named(word) || operand_in_bpftrace(word))
+      return false;
+    if (end_of_path_base(path_of(word)) > 0 || std::ranges::find(names_, word) != names_.end())
+      return false;
+    const Token& after = cursor_.next();
+    const auto op = after.kind == Token::Kind::op ? binary_operator(after.text) : std::nullopt;
+    return after.kind != Token::Kind::open &&
+           (!op || precedence_of(*op) < precedence_of(Operator::equal));
+  }
+
+  Result<Part> enumerator() {
+    const Token token = cursor_.take();
+    return counted(Expr::of_enumerator(std::string{token.text}, token.column));
   }
 
   std::optional<Operator> operator_here() const {

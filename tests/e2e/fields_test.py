@@ -66,6 +66,9 @@ class Fields(support.DaemonTest):
     def test_of_results_have_the_values_that_the_program_has(self):
         for name in 'fields', 'fields_clang':
             self.check_all(name, {'made': 'made', 'filled': 'filled'})
+        truth, read = self.rows('fields', 'made', 'count by arg.request->id', '--when', 'retval->state == RUNNING')
+        self.assertEqual([row['by']['arg.request->id'] for row in read['rows']],
+                         [call['retval->id'] for call in truth['made']])
 
     def test_of_cxx_are_those_of_bases_and_references_too(self):
         for name in 'fields_cxx', 'fields_cxx_clang':
@@ -76,6 +79,8 @@ class Fields(support.DaemonTest):
                             ('arg.request->delta < 0', lambda call: call['arg.request->delta'] < 0),
                             ('str(arg.request->uri.text) =~ "/la*"',
                              lambda call: call['str(arg.request->uri.text)'].startswith('/la')),
+                            ('arg.request->state == RUNNING', lambda call: call['arg.request->state'] == 7),
+                            ('arg.request->level < HIGH', lambda call: call['arg.request->level'] < 5),
                             ('arg.request->next->id != 99', lambda call: call['arg.request->next->id'] is not None)):
             truth, read = self.rows('fields', 'handle', 'count', '--when', when)
             self.assertEqual((read['total_hits'], read['total_filtered']),

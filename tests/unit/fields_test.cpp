@@ -314,6 +314,75 @@ TEST(FieldLoads, AreThoseThatOneCouldWrite) {
   EXPECT_EQ(code_of("arg.p->a->b == 3"), code_of("u32(u64(arg.p + 16) + 8) == 3"));
 }
 
+// ---- values of enumerations by name ----
+
+namespace {
+
+const Enumerators kStates = {{"IDLE", 0}, {"RUNNING", 7}, {"GONE", -2}};
+
+// arg0 is the enumeration `state`, arg1 the pointer of with_fields() to such a field.
+Arguments with_states() {
+  Argument state{.place = Argument::Place::in_register,
+                 .kind = Argument::Kind::enumeration,
+                 .is_signed = true};
+  state.name = "state";
+  state.declared_type = "enum state";
+  state.enumerators = std::make_shared<const Enumerators>(kStates);
+  ReachedField field = at("arg.p->state", {12}, 4, true);
+  field.type.enumerators = state.enumerators;
+  Arguments arguments = with_fields({field});
+  arguments.insert(arguments.begin(), state);
+  return arguments;
+}
+
+Result<Spec> resolved(const std::string& text, const Argument* result = nullptr) {
+  return with_numbers(Spec{.when = parsed_expr(text)}, with_states(), result);
+}
+
+std::optional<uint64_t> holds(const std::string& text, int64_t state) {
+  const MachineHit hit{.arguments = with_states(),
+                       .values = {static_cast<uint64_t>(state), 0x1000},
+                       .comm = {},
+                       .memory_start = 0x1000,
+                       .memory = std::string("\0\0\0\0\0\0\0\0\0\0\0\0\x07\0\0\0", 16)};
+  return run(must(compile_condition(*must(resolved(text)).when, with_states())), hit).value;
+}
+
+}  // namespace
+
+TEST(EnumeratorNames, StandForTheirValues) {
+  EXPECT_EQ(holds("arg.state == RUNNING", 7), 1u);
+  EXPECT_EQ(holds("arg.state == RUNNING", 0), 0u);
+  EXPECT_EQ(holds("arg.state < IDLE && arg.state == GONE", -2), 1u);
+  EXPECT_EQ(holds("arg.p->state != RUNNING || pid == 1", 0), 0u);
+  Argument result = with_states()[0];
+  EXPECT_EQ(must(resolved("retval == GONE", &result)).when->children[1].number,
+            static_cast<uint64_t>(-2));
+  EXPECT_EQ(to_string(parsed_expr("(arg.p->state==RUNNING) + 1 > 1")),
+            "(arg.p->state == RUNNING) + 1 > 1");
+}
+
+TEST(EnumeratorNames, ThatAreNoneAreRefusedWithTheNearest) {
+  const auto error_of = [](const std::string& text) { return resolved(text).error(); };
+  EXPECT_EQ(
+      error_of("pid > 1 && arg.state == RUNING").message,
+      "unknown name \"RUNING\": enum state has IDLE, RUNNING, GONE; did you mean \"RUNNING\"?");
+  EXPECT_EQ(error_of("pid > 1 && arg.state == RUNING").spot->column, 24u);
+  EXPECT_THAT(error_of("arg.p == RUNNING").message, HasSubstr("arg.p is no enumeration"));
+  EXPECT_THAT(error_of("retval == RUNNING").message, HasSubstr("retval is no enumeration"));
+  expect_refused("arg0 == RUNNING", 8, "unknown name \"RUNNING\"");
+  expect_refused("arg.state == RUNNING + 1", 13, "unknown name \"RUNNING\"");
+  expect_refused("RUNNING == arg.state", 0, "unknown name \"RUNNING\"");
+  expect_refused("arg.state == RUNNING(1)", 13, "unknown name \"RUNNING\"");
+}
+
+TEST(EnumeratorNames, OfOtherValuesAreAnotherSpec) {
+  const Spec spec{.when = parsed_expr("arg.state == RUNNING")};
+  Arguments changed = with_states();
+  changed[0].enumerators = std::make_shared<const Enumerators>(Enumerators{{"RUNNING", 8}});
+  EXPECT_NE(must(compiled_from(spec, with_states())), must(compiled_from(spec, changed)));
+}
+
 TEST(FieldLoads, OfAnotherShapeAreAnotherSpec) {
   const Spec spec{.when = parsed_expr("arg.p->a == 3")};
   const auto from = [&](uint64_t offset) {
