@@ -76,8 +76,10 @@ std::string rest_text(size_t twins, size_t unshown, size_t shown) {
 
 HitNumbers hits_of(const ProbeListReply& reply) {
   HitNumbers hits{.hit_ns = reply.hit_ns};
+  std::set<std::pair<std::string_view, uint64_t>> seen;  // functions have several names
   for (const ProbePart& probe : reply.probes)
     for (const SitePart& site : probe.sites) {
+      if (!seen.emplace(site.object, site.offset).second) continue;
       ++hits.sites;
       hits.slow_sites += site.cost == name_of(CostClass::slow);
       hits.exits += site.exits;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "client/render/call_names.h"
+
 namespace tracectl {
 
 std::string target_text(const protocol::TargetPart& target) {
@@ -18,7 +20,7 @@ std::string target_text(const protocol::TargetPart& target) {
   }
   if (target.all) add("-a");
   if (target.follow) add(*target.follow == "children" ? "-f" : "--first-child");
-  return text;
+  return printable(text);
 }
 
 }  // namespace tracectl

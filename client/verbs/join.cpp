@@ -3,7 +3,7 @@
 // join: brings containers that are created later into the sessions that have chosen them by name.
 //
 // The daemon cannot read the names of containers, and executes nothing to learn them. So it keeps the names that a
-// setting has chosen, and this client, which root runs, looks up the cgroups and stages the setting again with them.
+// setting has chosen, and this client, which root runs, looks up their cgroups and has the daemon put them into the setting (stage.join).
 // That gives a session no rights: the daemon decides, as at any staging, what the session's user may trace. This client
 // serves only sessions that may trace every process, and those of the user who runs it: to the former it gives no files
 // and no proofs, and to the latter what the user may open.
@@ -22,6 +22,7 @@
 #include "client/connection/rejoin.h"
 #include "client/options/duration.h"
 #include "client/output/output.h"
+#include "client/render/call_names.h"
 #include "client/target/containers.h"
 #include "client/target/target.h"
 #include "client/target/target_files.h"
@@ -56,7 +57,7 @@ class SessionJoining {
   SessionJoining(const CommonOptions& common, Backend& backend)
       : common_(common), backend_(backend) {}
 
-  // Fails if the daemon does not answer. What fails for one session is said once, and tried again: a new container may
+  // Fails if the daemon is gone. What fails for one session is said once, and tried again: a new container may
   // not have executed its program yet.
   Status look();
 
@@ -71,22 +72,22 @@ class SessionJoining {
   void prove_what_came(const SessionPart& session);
   std::vector<Change> changes_of(const SessionPart& session);
   const std::set<std::string>& running_of(const ContainersPart& containers);
-  Status join(const SessionPart& session, const std::vector<Change>& changes);
-  Result<size_t> stage_all(const SessionPart& session, const std::vector<Change>& changes);
-  Result<StageReply> stage(const SessionPart& session, const SettingPart& setting);
-  void say_joined(const SessionPart& session, const std::vector<Change>& changes) const;
+  Result<CommitReply> join(const SessionPart& session, const Change& change);
+  void say_joined(const SessionPart& session, const Change& change) const;
   void say_failed(const SessionPart& session, const Error& error);
+  void say_once(const std::string& text);
 
   const CommonOptions& common_;
   Backend& backend_;
   using Names = std::pair<std::vector<std::string>, std::vector<std::string>>;
   std::map<Names, std::set<std::string>> running_;  // in this look: cgroups, by containers and pods
-  std::set<std::string> failures_;                  // that were said
+  std::set<std::string> said_;                      // failures
 };
 
 Status SessionJoining::look() {
   const auto all = backend_.call(SessionList{});
-  if (!all) return all.error();
+  if (!all && backend_.is_closed()) return all.error();
+  if (!all) return say_once(all.error().message), ok();
   running_.clear();
   for (const SessionPart& session : all->sessions)
     if (may_serve(session)) look_at(session);
@@ -96,8 +97,16 @@ Status SessionJoining::look() {
 void SessionJoining::look_at(const SessionPart& session) {
   const auto changes = changes_of(session);
   if (changes.empty()) return prove_what_came(session);
-  if (auto joined = join(session, changes); !joined) return say_failed(session, joined.error());
-  say_joined(session, changes);
+  for (const Change& change : changes) {
+    const auto joined = join(session, change);
+    if (!joined) {
+      say_failed(session, joined.error());
+      continue;
+    }
+    say_joined(session, change);
+    for (const Refusal& refusal : joined->refused)
+      say_once("session " + session.name + ": not armed: " + refusal.probe + ": " + refusal.reason);
+  }
 }
 
 // An exec ends a proof, and a container executes its program after it joined.
@@ -129,64 +138,32 @@ std::vector<SessionJoining::Change> SessionJoining::changes_of(const SessionPart
   return changes;
 }
 
-// The user's own changes are not committed with it.
-Status SessionJoining::join(const SessionPart& session, const std::vector<Change>& changes) {
-  if (session.draft)
-    return Error{Code::busy, "it has a draft: containers join after its commit or abort"};
-  const auto staged = stage_all(session, changes);
-  if (!staged) {
-    (void)backend_.call(StageAbort{session.name});
-    return staged.error();
-  }
-  if (*staged != session.settings.size())
-    return Error{Code::busy, "its draft was changed meanwhile: containers join with its commit"};
-  const auto committed = backend_.call(StageCommit{.session = session.name});
-  if (!committed) (void)backend_.call(StageAbort{session.name});
-  return committed ? ok() : Status(committed.error());
-}
-
-// A setting that is staged again becomes the last one, which is the one in force at a probe; so those after it are staged
-// again, too. Returns how many settings the draft has.
-Result<size_t> SessionJoining::stage_all(const SessionPart& session,
-                                         const std::vector<Change>& changes) {
-  size_t settings = 0;
-  for (size_t i = changes.front().setting; i < session.settings.size(); ++i) {
-    SettingPart setting = session.settings[i];
-    const auto change = std::ranges::find(changes, i, &Change::setting);
-    if (change != changes.end()) setting.target.containers = change->containers;
-    const auto staged = stage(session, setting);
-    if (staged)
-      settings = staged->settings;
-    else if (change != changes.end())
-      return staged.error();
-  }
-  return settings;
-}
-
-Result<StageReply> SessionJoining::stage(const SessionPart& session, const SettingPart& setting) {
-  StageSet request = staging_of(setting, session.name);
+Result<CommitReply> SessionJoining::join(const SessionPart& session, const Change& change) {
+  StageJoin request{.session = session.name, .containers = change.containers};
   if (!is_of_this_user(session)) return backend_.call(request);
-  const TargetPart target = std::exchange(request.target, with_cgroups_only(request.target));
-  const auto proven = Proofs(backend_, session.name).prove(processes_of(request.target));
+  StageSet staging = staging_of(session.settings[change.setting], session.name);
+  staging.target.containers = change.containers;
+  staging.target = with_cgroups_only(staging.target);
+  const auto proven = Proofs(backend_, session.name).prove(processes_of(staging.target));
   if (!proven) return proven.error();
-  const auto opened = open_files(request);
+  const auto opened = open_files(staging);
   request.files = opened.paths;
-  request.target = target;
   return backend_.call_with(request, opened.descriptors());
 }
 
-void SessionJoining::say_joined(const SessionPart& session,
-                                const std::vector<Change>& changes) const {
+void SessionJoining::say_joined(const SessionPart& session, const Change& change) const {
   if (common_.quiet) return;
-  std::set<std::string> come;
-  for (const Change& change : changes) come.insert(change.come.begin(), change.come.end());
-  for (const std::string& cgroup : come)
-    print_error("tracectl: session " + session.name + ": traced from now on: " + cgroup + "\n");
+  for (const std::string& cgroup : change.come)
+    print_error(printable("tracectl: session " + session.name + ": traced from now on: " + cgroup) +
+                "\n");
 }
 
 void SessionJoining::say_failed(const SessionPart& session, const Error& error) {
-  const std::string text = "session " + session.name + ": not traced yet: " + error.message;
-  if (failures_.insert(text).second) print_error("tracectl: " + text + "\n");
+  say_once("session " + session.name + ": not traced yet: " + error.message);
+}
+
+void SessionJoining::say_once(const std::string& text) {
+  if (said_.insert(text).second) print_error("tracectl: " + printable(text) + "\n");
 }
 
 class JoinSessions final : public Verb {

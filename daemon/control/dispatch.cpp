@@ -39,8 +39,8 @@ template <class Request, class... Changing> constexpr bool is_one_of() {
 // Requests that change what is saved of a session for the next daemon. Commits save it themselves.
 template <class Request>
 constexpr bool kChangesSession =
-    is_one_of<Request, SessionDelete, StageSet, StageRemove, StageGrow, StageAbort, SessionPause,
-              SessionResume, SessionRestart>();
+    is_one_of<Request, SessionDelete, StageSet, StageRemove, StageGrow, StageJoin, StageAbort,
+              SessionPause, SessionResume, SessionRestart>();
 
 // Requests whose answers can list many thousand items.
 template <class Request>

@@ -29,6 +29,7 @@ class StageCommands {
   };
   std::vector<Result<protocol::CommitReply>> commit(const std::vector<CommitRequestOf>& asked);
   Result<protocol::GrowReply> handle(const protocol::StageGrow&, Peer&);
+  Result<protocol::CommitReply> handle(const protocol::StageJoin&, Peer&);
   Result<protocol::Empty> handle(const protocol::StageAbort&, Peer&);
 
  private:

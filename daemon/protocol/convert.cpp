@@ -49,22 +49,16 @@ Status check_cgroups(const char* list, const std::vector<std::string>& paths) {
   return ok();
 }
 
+// They are kept, and shown to others.
 Status check_names(const char* list, const std::vector<std::string>& names) {
+  constexpr size_t kMostBytes = 512;
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   for (size_t i = 0; i < names.size(); i++)
-    if (names[i].empty() || names[i].find('\0') != std::string::npos)
-      return refused(element(list, i), "give a name");
+    if (names[i].empty() || names[i].size() > kMostBytes ||
+        std::ranges::any_of(names[i], is_control))
+      return refused(element(list, i),
+                     "give a name without control characters, of at most 512 bytes");
   return ok();
-}
-
-Result<NamedContainers> containers_of(const ContainersPart& part) {
-  NamedContainers containers{part.names, part.pods, part.cgroups};
-  if (containers.empty())
-    return refused("target.containers", "give the names of containers or pods");
-  if (auto checked = check_names("containers.names", part.names); !checked) return checked.error();
-  if (auto checked = check_names("containers.pods", part.pods); !checked) return checked.error();
-  auto checked = check_cgroups("containers.cgroups", part.cgroups);
-  if (!checked) return checked.error();
-  return containers;
 }
 
 std::optional<ContainersPart> part_of(const NamedContainers& containers) {
@@ -98,6 +92,22 @@ std::optional<std::string> follow_name(Follow follow) {
 }
 
 }  // namespace
+
+Result<NamedContainers> containers_of(const ContainersPart& part) {
+  constexpr size_t kMost = 64;  // of each list
+  NamedContainers containers{part.names, part.pods, part.cgroups};
+  if (containers.empty())
+    return refused("target.containers", "give the names of containers or pods");
+  if (std::max({part.names.size(), part.pods.size(), part.cgroups.size()}) > kMost)
+    return refused("target.containers", "give at most 64 names, 64 pods and 64 cgroups");
+  if (auto checked = check_names("containers.names", part.names); !checked) return checked.error();
+  if (auto checked = check_names("containers.pods", part.pods); !checked) return checked.error();
+  if (auto checked = check_names("containers.cgroups", part.cgroups); !checked)
+    return checked.error();
+  if (auto checked = check_cgroups("containers.cgroups", part.cgroups); !checked)
+    return checked.error();
+  return containers;
+}
 
 Result<Target> target_of(const TargetPart& part) {
   auto pids = pids_of(part.pids);

@@ -16,6 +16,7 @@ namespace tracectl::protocol {
 
 // Refuses process ids out of range and paths that are not absolute; the error names the field.
 Result<Target> target_of(const TargetPart& part);
+Result<NamedContainers> containers_of(const ContainersPart& part);
 TargetPart part_of(const Target& target);
 
 Result<Scope> scope_of(std::string_view name);  // "local" or "global"

@@ -24,8 +24,9 @@ template <class... Requests> struct RequestList {};
 using AllRequests =
     RequestList<Hello, ProbeList, ProbeInfo, SessionCreate, SessionList, SessionShow, SessionProve,
                 SessionBudget, SessionDelete, StageSet, StageRemove, StageCommit, StageGrow,
-                StageAbort, SessionPause, SessionResume, SessionRestart, SessionRead, SessionFlush,
-                SessionSubscribe, SessionUnsubscribe, RecordStart, RecordShow, RecordStop,
-                RecordDump, RecordDumped, DaemonStatus, DaemonStats, DaemonTop, DaemonDoctor>;
+                StageJoin, StageAbort, SessionPause, SessionResume, SessionRestart, SessionRead,
+                SessionFlush, SessionSubscribe, SessionUnsubscribe, RecordStart, RecordShow,
+                RecordStop, RecordDump, RecordDumped, DaemonStatus, DaemonStats, DaemonTop,
+                DaemonDoctor>;
 
 }  // namespace tracectl::protocol

@@ -12,6 +12,9 @@ std::string said_in(const Target& target) {
     for (const std::string& name : *names) said += '\n' + name;
     said += '\n';
   }
+  // Nothing where there are none, as former daemons wrote it.
+  for (const std::string& name : target.containers.names) said += "container " + name + '\n';
+  for (const std::string& pod : target.containers.pods) said += "pod " + pod + '\n';
   return said;
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "daemon/kernel/machine.h"
@@ -89,11 +89,13 @@ HitEstimate estimate_hits(const Coverage& coverage, const HitCosts& costs) {
 
 HitEstimate estimate_hits(const Resolution& found, const HitCosts& costs) {
   std::vector<const Site*> sites;
-  std::set<std::string_view> names;
+  std::set<std::tuple<dev_t, ino_t, uint64_t>> seen;
   for (const Resolved& part : found.parts)
     for (const Probe& probe : *part.probes)
-      if (names.insert(probe.name).second)
-        for (const Site& site : probe.sites) sites.push_back(&site);
+      for (const Site& site : probe.sites) {
+        const FileIdentity& file = part.object->identity();
+        if (seen.emplace(file.device, file.inode, site.offset).second) sites.push_back(&site);
+      }
   return estimate_of(sites, costs);
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "daemon/process/cgroup_tree.h"
 #include "daemon/process/chosen_files.h"
 #include "daemon/spec/names.h"
 
@@ -106,6 +107,11 @@ std::set<std::pair<dev_t, ino_t>> executables_of(const std::vector<Setting>& set
   return executables;
 }
 
+bool exists(const std::string& cgroup) {
+  const auto tree = CgroupTree::open();
+  return tree && tree->id_of(cgroup);
+}
+
 bool awaits_in_cgroups(const std::vector<Setting>& settings) {
   return std::any_of(settings.begin(), settings.end(), [](const Setting& setting) {
     return setting.target.follows_cgroups() && !setting.pattern.object.empty();
@@ -176,9 +182,10 @@ Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& setti
   for (const Setting& setting : settings)
     for (const std::string& path : followed_cgroups(setting.target)) {
       if (session.cgroup_sets.contains(path)) continue;
+      const bool is_gone = may_be_gone(setting.target, path) && !exists(path);
+      if (is_gone && session.access.owner) continue;  // users' sets are of what is there
       auto set = set_targets_.take(path);
-      if (!set && set.error().code == Code::not_found && may_be_gone(setting.target, path))
-        continue;
+      if (!set && is_gone && set.error().code == Code::not_found) continue;
       if (!set) return set.error();
       session.cgroup_sets.emplace(path, *set);
       // Also if another session has the set: that one was informed, this one was not.

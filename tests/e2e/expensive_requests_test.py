@@ -71,6 +71,7 @@ class Expensive:
             'stage.remove': lambda s: {'session': s, 'patterns': functions(PATTERNS // 2, 1)},
             'stage.commit': lambda s: {'session': s, 'dry_run': next(self.numbers) % 2 == 0},
             'stage.grow': lambda s: {'session': s},
+            'stage.join': lambda s: {'session': s, 'containers': {'names': ['web'], 'cgroups': ['/none']}},
             'stage.abort': lambda s: {'session': s},
             'session.pause': lambda s: {},
             'session.resume': lambda s: {},

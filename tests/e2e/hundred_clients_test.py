@@ -80,6 +80,8 @@ METHODS = {
     'session.subscribe': (of_session, None),
     'stage.commit': (of_session, lambda _, result: result['added'] + result['removed'] == 1),
     'stage.grow': (of_session, lambda client, error: f'"{client.name}"' in error['message']),
+    'stage.join': (lambda client: {'session': client.name, 'containers': {'names': ['web']}},
+                   lambda _, result: result['sites'] == 1),
     'session.show': (of_session, lambda client, result: result['settings'][0]['pattern'] == client.pattern),
     'session.list': (of_nothing, lambda _, result: len(result['sessions']) == CLIENTS),
     'session.prove': (of_session, lambda _, result: not result['needed']),

@@ -113,7 +113,7 @@ class Join(podman.Workers, service_manager.Saving):
         self.tracectl('stage', 's', 'remove', 'demo::clear')
         self.join()
         second = self.start_again('web', first)
-        self.assertIn('it has a draft', self.joining.stderr.readline())
+        self.assertIn('has a draft', self.joining.stderr.readline())
         shown = self.tracectl('session', 'show', 's')
         self.assertEqual((len(shown['settings']), shown['draft']), (1, []))
         self.tracectl('abort', 's')

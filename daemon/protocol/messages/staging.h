@@ -186,6 +186,21 @@ struct StageGrow {
   template <class Self, class F> static void fields(Self& s, F&& f) { f("session", s.session); }
 };
 
+// Gives the settings in force that chose these containers by name the cgroups that a client has found for them now, by a
+// commit that leaves out what is refused. All else in the settings stays. Error "busy" if the session has a draft.
+struct StageJoin {
+  static constexpr const char* kMethod = "stage.join";
+  using Reply = CommitReply;
+  std::string session;
+  ContainersPart containers;
+  std::vector<std::string> files = {};  // as in stage.set
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("session", s.session);
+    f("containers", s.containers);
+    f.optional("files", s.files);
+  }
+};
+
 struct StageAbort {
   static constexpr const char* kMethod = "stage.abort";
   using Reply = Empty;
