@@ -132,19 +132,12 @@ Result<CommitReply> StageCommands::handle(const StageJoin& request, Peer& peer) 
   if (!containers) return containers.error();
   auto session = engine_.sessions().find(request.session);
   if (!session) return session.error();
-  if ((*session)->draft)
-    return Error{Code::busy, "session \"" + request.session +
-                                 "\" has a draft: containers join after its commit or abort"};
   auto given = give_files(peer, request.files, {},
                           [&](Fd fd, const std::string& path, const std::string& debug_of) {
                             return give_file(**session, std::move(fd), path, debug_of);
                           });
   if (!given) return given.error();
-  auto settings = (*session)->settings;
-  for (Setting& setting : settings)
-    if (setting.target.containers == *containers)
-      setting.target.containers.cgroups = containers->cgroups;
-  auto joined = engine_.commits().commit_settings(**session, std::move(settings));
+  auto joined = engine_.following().join(request.session, *containers);
   if (!joined && engine_.reading().awaited()) return joined.error();  // it is made again
   log_commit(peer, {.session = request.session}, joined);
   if (!joined) return joined.error();

@@ -147,6 +147,19 @@ std::vector<FollowSummary> Following::follow() {
   return done;
 }
 
+Result<CommitSummary> Following::join(const std::string& name, const NamedContainers& containers) {
+  auto session = sessions_.find(name);
+  if (!session) return session.error();
+  if ((*session)->draft)
+    return Error{Code::busy,
+                 "session \"" + name + "\" has a draft: containers join after its commit or abort"};
+  auto settings = (*session)->settings;
+  for (Setting& setting : settings)
+    if (setting.target.containers == containers)
+      setting.target.containers.cgroups = containers.cgroups;
+  return commits_.commit_settings(**session, std::move(settings));
+}
+
 // Keeps the user's draft. Returns none if a file is still being read.
 std::optional<FollowSummary> Following::follow(Session& session) {
   const auto before = session.access.followed;

@@ -32,6 +32,9 @@ class Following {
   // Returns the sessions where there was something to do. If the resolver's reading().awaited() has a file, call it
   // again when that is read.
   std::vector<FollowSummary> follow();
+  // Gives the settings in force that chose exactly these containers by name the cgroups that were found for them, and
+  // leaves out what is refused. Code::busy if the session has a draft.
+  Result<CommitSummary> join(const std::string& session, const NamedContainers& containers);
 
  private:
   std::optional<FollowSummary> follow(Session& session);
