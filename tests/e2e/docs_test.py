@@ -502,7 +502,8 @@ class Units(unittest.TestCase):
         for unit in sorted((support.ROOT / 'systemd').glob('tracectl-*.service')):
             with self.subTest(unit=unit.name), tempfile.TemporaryDirectory() as folder:
                 program = re.search(r'^ExecStart=/usr/bin/(\S+) ', unit.read_text(), re.M)[1]
-                there = support.ROOT / 'client/python' / program
+                folder_of = support.BUILD if program == 'tracectl' else support.ROOT / 'client/python'
+                there = pathlib.Path(folder_of, program)
                 copy = pathlib.Path(folder, unit.name.replace('@', '@s'))
                 text = unit.read_text().replace('/usr/bin/' + program, str(there))
                 copy.write_text(re.sub('Documentation=.*', '', text))  # those pages are not installed
