@@ -78,9 +78,20 @@ const ReachedField* find_field(const Argument* base, const std::string& path) {
   return found == base->asked_fields->end() ? nullptr : &*found;
 }
 
+const Enumerator* find_enumerator(const Argument* type, const std::string& name) {
+  if (!type || !type->enumerators) return nullptr;
+  const auto found = std::ranges::find(*type->enumerators, name, &Enumerator::name);
+  return found == type->enumerators->end() ? nullptr : &*found;
+}
+
 // The check of the argument says why.
 bool is_out_of_reach(const Expr& base, const Argument* type) {
   return base.operand == Operand::arg && (!type || !is_readable(*type));
+}
+
+std::string why_too_large(const Enumerator& one) {
+  return one.name + " is more than names can stand for, which is a signed integer: write " +
+         std::to_string(static_cast<uint64_t>(one.value));
 }
 
 std::string no_enumerator(const Expr& place, const Argument* type, const std::string& name) {
@@ -95,6 +106,10 @@ std::string no_enumerator(const Expr& place, const Argument* type, const std::st
   }
   if (names.size() > kMostEnumeratorsShown)
     listed += " and " + std::to_string(names.size() - kMostEnumeratorsShown) + " more";
+  if (names.size() >= kMostEnumerators)
+    return unknown + "of " + type->declared_type + " only the first " +
+           std::to_string(kMostEnumerators) + " values are known by name: write the number" +
+           did_you_mean(name, names);
   return unknown + type->declared_type + " has " + listed + did_you_mean(name, names);
 }
 
