@@ -24,6 +24,7 @@ struct Enumerator {
   }
 };
 using Enumerators = std::vector<Enumerator>;
+inline constexpr size_t kMostEnumerators = 256;  // of a type: its first ones
 
 struct Member;
 using Members = std::vector<Member>;

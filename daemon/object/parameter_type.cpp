@@ -13,7 +13,6 @@ using dwarf::Die;
 using Kind = Argument::Kind;
 
 constexpr int kMostStripped = 32;
-constexpr size_t kMostEnumerators = 256;
 
 Passing integers(uint64_t size) {
   if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16) return {};

@@ -125,14 +125,14 @@ Status resolve_enumerator(Expr& part, const Expr& whole, const Arguments& argume
   if (is_out_of_reach(base, type)) return ok();
   const ReachedField* field = is_field ? find_field(type, place.text) : nullptr;
   if (field) type = &field->type;
-  if (type && type->enumerators) {
-    const auto found = std::ranges::find(*type->enumerators, one.text, &Enumerator::name);
-    if (found != type->enumerators->end()) {
-      one.number = static_cast<uint64_t>(found->value);
-      return ok();
-    }
-  }
-  return error_at(to_string(whole), column_of(one, whole), no_enumerator(place, type, one.text));
+  const Enumerator* found = find_enumerator(type, one.text);
+  const auto fail = [&](std::string message) {
+    return error_at(to_string(whole), column_of(one, whole), std::move(message));
+  };
+  if (!found) return fail(no_enumerator(place, type, one.text));
+  if (found->value < 0 && !type->is_signed) return fail(why_too_large(*found));
+  one.number = static_cast<uint64_t>(found->value);
+  return ok();
 }
 
 Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
