@@ -151,7 +151,8 @@ bool is_signed_enumeration(const Die& type) {
 Kind kind_of_base(const Die& type) {
   switch (dwarf::number(type, DW_AT_encoding).value_or(0)) {
     case DW_ATE_boolean: return Kind::boolean;
-    case DW_ATE_complex_float: return Kind::aggregate;
+    case DW_ATE_complex_float:
+    case DW_ATE_decimal_float: return Kind::aggregate;
     default: return dwarf::name_of(type) == "char" ? Kind::character : Kind::integer;
   }
 }
