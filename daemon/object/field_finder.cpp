@@ -43,6 +43,12 @@ std::optional<uint64_t> bytes_of_type(const Die& type) {
   return size;
 }
 
+std::optional<uint64_t> product(uint64_t a, uint64_t b) {
+  uint64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
 // "id, len, uri" or "a, b, c and 30 more"
 std::string text_of_names(const std::vector<std::string>& names) {
   const size_t shown = std::min(names.size(), kMostNamesShown);
@@ -195,7 +201,7 @@ class FieldWalk {
                   std::to_string(count - 1) + "]");
     auto size = bytes_of_type(*element);
     for (size_t i = dimension_ + 1; size && i < dimensions.size(); ++i)
-      size = *size * dimensions[i];
+      size = dimensions[i] ? product(*size, dimensions[i]) : std::nullopt;
     if (++dimension_ == dimensions.size()) {
       type_ = dwarf::type_of(array);
       dimension_ = 0;
@@ -208,7 +214,8 @@ class FieldWalk {
     if (index == 0) return true;
     if (!size || *size > kFarthestField)
       return fail("the size of an element of " + taken() + " is not known");
-    return add(index * *size);
+    const auto bytes = product(index, *size);
+    return bytes ? add(*bytes) : fail("this is too far away");
   }
 
   bool add(uint64_t bytes) {
