@@ -293,23 +293,35 @@ AskedFields::AskedFields(const std::vector<std::string>& paths) {
 
 template <class IsBase>
 std::shared_ptr<const ReachedFields> AskedFields::of(IsBase is_base, const FieldOwner& owner,
-                                                     TypeReader& types) const {
+                                                     TypeReader& types) {
+  std::vector<size_t> asked;
+  for (size_t i = 0; i < paths_.size(); ++i)
+    if (is_base(paths_[i].base)) asked.push_back(i);
+  if (asked.empty()) return nullptr;
+  const void* type = owner.type ? owner.type->addr : nullptr;
+  auto& known = known_[{type, owner.by_address, owner.cxx, asked}];
+  if (!known) known = find(asked, owner, types);
+  return known;
+}
+
+std::shared_ptr<const ReachedFields> AskedFields::find(const std::vector<size_t>& asked,
+                                                       const FieldOwner& owner,
+                                                       TypeReader& types) const {
   ReachedFields fields;
-  for (const FieldPath& path : paths_)
-    if (is_base(path.base)) fields.push_back(find_field(path, owner, types));
-  return fields.empty() ? nullptr : std::make_shared<const ReachedFields>(std::move(fields));
+  for (const size_t i : asked) fields.push_back(find_field(paths_[i], owner, types));
+  return std::make_shared<const ReachedFields>(std::move(fields));
 }
 
 std::shared_ptr<const ReachedFields> AskedFields::of_argument(size_t index, const std::string& name,
                                                               const FieldOwner& owner,
-                                                              TypeReader& types) const {
+                                                              TypeReader& types) {
   const std::string numbered = "arg" + std::to_string(index), named = "arg." + name;
   return of([&](const std::string& base) { return base == numbered || base == named; }, owner,
             types);
 }
 
 std::shared_ptr<const ReachedFields> AskedFields::of_result(const FieldOwner& owner,
-                                                            TypeReader& types) const {
+                                                            TypeReader& types) {
   return of([](const std::string& base) { return base == "retval"; }, owner, types);
 }
 

@@ -4,9 +4,11 @@
 // where they lie, and their types.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "daemon/model/argument.h"
@@ -30,7 +32,7 @@ inline constexpr size_t kMostFieldsSeen = 10'000;  // for one step of a path
 // The field at the end of the path; its `why_not` says why there is none.
 ReachedField find_field(const FieldPath& path, const FieldOwner& owner, TypeReader& types);
 
-// What is asked for.
+// What is asked for, in one file. The same paths from the same type are followed once.
 class AskedFields {
  public:
   AskedFields() = default;
@@ -39,16 +41,21 @@ class AskedFields {
 
   // Null if none of them is asked for.
   std::shared_ptr<const ReachedFields> of_argument(size_t index, const std::string& name,
-                                                   const FieldOwner& owner,
-                                                   TypeReader& types) const;
-  std::shared_ptr<const ReachedFields> of_result(const FieldOwner& owner, TypeReader& types) const;
+                                                   const FieldOwner& owner, TypeReader& types);
+  std::shared_ptr<const ReachedFields> of_result(const FieldOwner& owner, TypeReader& types);
 
  private:
+  // By the entry of the type, by_address, cxx, and the places of the paths in paths_.
+  using Question = std::tuple<const void*, bool, bool, std::vector<size_t>>;
+
   template <class IsBase>
   std::shared_ptr<const ReachedFields> of(IsBase is_base, const FieldOwner& owner,
-                                          TypeReader& types) const;
+                                          TypeReader& types);
+  std::shared_ptr<const ReachedFields> find(const std::vector<size_t>& asked,
+                                            const FieldOwner& owner, TypeReader& types) const;
 
   std::vector<FieldPath> paths_;
+  std::map<Question, std::shared_ptr<const ReachedFields>> known_;
 };
 
 }  // namespace tracectl

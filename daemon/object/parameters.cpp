@@ -199,7 +199,7 @@ Argument seated(Argument value, const Seat& seat) {
 class ParameterReading {
  public:
   ParameterReading(const Die& function, uint64_t entry, bool cxx, TypeReader& types,
-                   const AskedFields& asked)
+                   AskedFields& asked)
       : function_(function),
         entry_(entry),
         cxx_(cxx),
@@ -251,7 +251,7 @@ class ParameterReading {
   const bool cxx_;
   const bool must_be_said_;
   TypeReader& types_;
-  const AskedFields& asked_;
+  AskedFields& asked_;
   Seating seating_;
   Arguments arguments_;
 };
