@@ -3,6 +3,7 @@
 
 #include "daemon/base/nearest.h"
 #include "daemon/protocol/convert.h"
+#include "daemon/spec/names.h"
 #include "daemon/spec/parse.h"
 
 namespace tracectl {
@@ -164,6 +165,7 @@ Result<std::vector<Setting>> settings_of(const StageSet& request) {
     Spec& own = settings.back().spec;
     own.returns |= own.event && asks_for_return(request.patterns[i]);
   }
+  if (auto few = check_field_paths(settings.front()); !few) return in_field(few.error(), "do");
   return settings;
 }
 

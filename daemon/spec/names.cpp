@@ -204,6 +204,15 @@ std::vector<std::string> field_paths_of(const Setting& setting, uint32_t sides) 
   return texts_of(setting, sides, [](const Expr& expr) { return expr.kind == Expr::Kind::field; });
 }
 
+Status check_field_paths(const Setting& setting) {
+  const size_t count = field_paths_of(setting).size();
+  if (count <= kMostFieldPaths) return ok();
+  return Error{Code::invalid, "the expressions name " + std::to_string(count) +
+                                  " different fields, and may name " +
+                                  std::to_string(kMostFieldPaths) +
+                                  ": name fewer, or read others by u8(E) to u64(E)"};
+}
+
 Result<Spec> with_numbers(Spec spec, const Arguments& arguments, const Argument* result) {
   Status numbered = ok();
   each_expr(spec, [&](Expr& expr) {

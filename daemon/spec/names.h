@@ -33,6 +33,10 @@ std::vector<std::string> symbols_of(const Setting& setting, uint32_t sides = 0);
 
 // The paths of the fields that its expressions name, in the same way.
 std::vector<std::string> field_paths_of(const Setting& setting, uint32_t sides = 0);
+// Each is followed from every function that a pattern fits, in a process with a limit of CPU time. Fails if there are
+// more than these.
+inline constexpr size_t kMostFieldPaths = 32;
+Status check_field_paths(const Setting& setting);
 
 // The same spec, with each `arg.NAME` and `uaddr("NAME")` resolved to its number among the operands of a site, and
 // `retval` to the type of the result; a signed integer of 64 bits if `result` is null. Fields are resolved to loads.
