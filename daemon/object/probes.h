@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "daemon/model/pattern.h"
@@ -29,7 +30,7 @@ struct ProbeMatch {
 };
 inline constexpr size_t kMostMatchNotes = 8;
 
-// The limits of an answer: sites and refusals, and the bytes of their texts.
+// The limits of an answer: sites and refusals, and the bytes of their texts and fields.
 struct MatchBounds {
   size_t matches = SIZE_MAX;
   size_t bytes = SIZE_MAX;
@@ -48,8 +49,11 @@ class MatchCount {
   size_t matches() const { return matches_; }
 
  private:
+  void add_fields(const Argument& argument);
+
   size_t matches_ = 0;
   size_t bytes_ = 0;
+  std::set<const void*> fields_;  // those in bytes_: functions share them
 };
 
 inline constexpr size_t kMostReached = 1000;
