@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "daemon/model/setting.h"
 #include "daemon/object/demangle.h"
 #include "daemon/object/parameters.h"
+#include "daemon/object/probes.h"
 #include "daemon/spec/compile.h"
 #include "daemon/spec/names.h"
 #include "daemon/spec/parse.h"
@@ -55,6 +57,11 @@ ReachedField field_in(const std::string& target, const std::string& name, const 
     if (one.asked_fields) return one.asked_fields->at(0);
   ADD_FAILURE() << "nothing knows " << path;
   return {};
+}
+
+std::shared_ptr<const ReachedFields> fields_of_first(FunctionParameters& parameters,
+                                                     const ElfFile& file, const char* function) {
+  return parameters.of(function_of(file, function)).value().at(0).asked_fields;
 }
 
 void expect_refused(const std::string& text, size_t column, const std::string& part) {
@@ -121,6 +128,39 @@ TEST(FieldPaths, OfASettingAreListedOnce) {
   setting.spec.when = parsed_expr("arg.q[1] > 0");
   EXPECT_THAT(field_paths_of(setting),
               ElementsAre("arg.p->a", "arg.p->b", "arg.q[1]", "retval->n"));
+}
+
+TEST(FieldPaths, OfASettingAreNotTooMany) {
+  const auto with = [](size_t count) {
+    Setting setting;
+    std::string when = "arg0->f == 1";
+    for (size_t i = 1; i < count; ++i) when += " || arg0->f" + std::to_string(i) + " == arg0->f";
+    setting.spec.when = parsed_expr(when);
+    return check_field_paths(setting);
+  };
+  EXPECT_TRUE(with(kMostFieldPaths));
+  EXPECT_THAT(with(kMostFieldPaths + 1).error().message,
+              HasSubstr("name 33 different fields, and may name 32"));
+}
+
+TEST(FieldPaths, ThatWereFoundCountInTheLimitOfBytesOnce) {
+  Argument argument;
+  argument.asked_fields = std::make_shared<const ReachedFields>(
+      ReachedFields{ReachedField{.path = "arg0->a", .why_not = std::string(1000, 'x')}});
+  Site site;
+  site.args = std::make_shared<const Arguments>(Arguments{argument});
+  ReturnPlan plan;
+  plan.result = argument;
+  site.returns = std::make_shared<const ReturnPlan>(plan);
+  MatchCount count;
+  count.add(Probe{.name = "p", .demangled = {}, .sites = {site, site}});
+  EXPECT_FALSE(count.check({.bytes = 1000}));
+  EXPECT_TRUE(count.check({.bytes = 1500}));
+  argument.asked_fields = std::make_shared<const ReachedFields>(*argument.asked_fields);
+  plan.result = argument;
+  site.returns = std::make_shared<const ReturnPlan>(plan);
+  count.add(Probe{.name = "q", .demangled = {}, .sites = {site}});
+  EXPECT_FALSE(count.check({.bytes = 2000}));
 }
 
 // ---- places ----
@@ -208,6 +248,37 @@ TEST_P(FieldPlaces, WithoutAValueAreRefused) {
 INSTANTIATE_TEST_SUITE_P(Compiled, FieldPlaces,
                          ::testing::Values("fields", "fields_dwarf4", "fields_clang"),
                          [](const auto& one) { return std::string(one.param); });
+
+TEST(FieldPlaces, OfOneTypeAreLookedForOnce) {
+  const std::string path = on_kernel::target_path("fields");
+  const ElfFile file =
+      must(ElfFile::open(Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}.get(), path, "/none"));
+  FunctionParameters parameters(file, {"arg.request->id", "arg0->octet", "arg.items->weight"});
+  const auto fields = fields_of_first(parameters, file, "handle");
+  ASSERT_TRUE(fields);
+  EXPECT_EQ(fields, fields_of_first(parameters, file, "made"));
+  EXPECT_THAT(*fields, ElementsAre(::testing::Field(&ReachedField::path, "arg.request->id"),
+                                   ::testing::Field(&ReachedField::path, "arg0->octet")));
+  EXPECT_EQ(fields_of_first(parameters, file, "elements")->back().path, "arg.items->weight");
+}
+
+TEST(OddFieldPlaces, OfArraysNeedTheSizesOfTheirElements) {
+  const auto field = [](const char* path) { return field_in("fields_odd", "grids", path); };
+  EXPECT_THAT(field("arg.cube[0][1][2]").why_not,
+              HasSubstr("the size of an element of arg.cube[0] is not known"));
+  EXPECT_EQ(field("arg.cube[0][0][2]").offsets, Offsets{2 * sizeof(int)});
+}
+
+TEST(OddFieldPlaces, FartherThanAddressesReachAreRefused) {
+  const auto field = [](const char* path) { return field_in("fields_odd", "vast", path); };
+  EXPECT_EQ(field("arg.p[1073741824].far[0][5]").why_not, "this is too far away");
+  EXPECT_EQ(field("arg.p->far[1][5]").offsets, Offsets{(1 << 20) + 5});
+}
+
+TEST(OddFieldPlaces, OfDecimalFloatsAreRefused) {
+  EXPECT_EQ(field_in("fields_odd", "odd", "arg.p->price").why_not,
+            "this is of type _Decimal64, which expressions cannot read");
+}
 
 class CxxFieldPlaces : public FieldPlaces {};
 
@@ -374,6 +445,19 @@ TEST(EnumeratorNames, ThatAreNoneAreRefusedWithTheNearest) {
   expect_refused("arg.state == RUNNING + 1", 13, "unknown name \"RUNNING\"");
   expect_refused("RUNNING == arg.state", 0, "unknown name \"RUNNING\"");
   expect_refused("arg.state == RUNNING(1)", 13, "unknown name \"RUNNING\"");
+}
+
+TEST(EnumeratorNames, ThatExpressionsCannotMeanAreRefusedWithTheNumber) {
+  const auto error_of = [](const std::string& path, const std::string& name) {
+    const Arguments arguments = with_fields({field_in("fields_odd", "odd", path)});
+    const auto numbered = with_numbers(Spec{.when = parsed_expr(path + " == " + name)}, arguments);
+    return numbered ? "" : numbered.error().message;
+  };
+  EXPECT_EQ(error_of("arg.p->big", "NONE"), "");
+  EXPECT_THAT(error_of("arg.p->big", "ALL"), HasSubstr(": write 18446744073709551615"));
+  EXPECT_EQ(error_of("arg.p->many", "A000"), "");
+  EXPECT_THAT(error_of("arg.p->many", "LAST"),
+              HasSubstr("only the first 256 values are known by name: write the number"));
 }
 
 TEST(EnumeratorNames, OfOtherValuesAreAnotherSpec) {
