@@ -11,9 +11,9 @@
 
 #include "daemon/spec/compile.h"
 #include "daemon/spec/names.h"
+#include "tests/support/fields.h"
 #include "tests/support/machine.h"
 #include "tests/support/parsed_expr.h"
-#include "tests/unit/fields.h"
 
 namespace tracectl {
 namespace {
@@ -160,10 +160,10 @@ TEST(EnumeratorNames, ThatAreNoneAreRefusedWithTheNearest) {
   EXPECT_EQ(error_of("pid > 1 && arg.state == RUNING").spot->column, 24u);
   EXPECT_THAT(error_of("arg.p == RUNNING").message, HasSubstr("arg.p is no enumeration"));
   EXPECT_THAT(error_of("retval == RUNNING").message, HasSubstr("retval is no enumeration"));
-  expect_refused("arg0 == RUNNING", 8, "unknown name \"RUNNING\"");
-  expect_refused("arg.state == RUNNING + 1", 13, "unknown name \"RUNNING\"");
-  expect_refused("RUNNING == arg.state", 0, "unknown name \"RUNNING\"");
-  expect_refused("arg.state == RUNNING(1)", 13, "unknown name \"RUNNING\"");
+  expect_field_refused("arg0 == RUNNING", 8, "unknown name \"RUNNING\"");
+  expect_field_refused("arg.state == RUNNING + 1", 13, "unknown name \"RUNNING\"");
+  expect_field_refused("RUNNING == arg.state", 0, "unknown name \"RUNNING\"");
+  expect_field_refused("arg.state == RUNNING(1)", 13, "unknown name \"RUNNING\"");
 }
 
 TEST(EnumeratorNames, ThatExpressionsCannotMeanAreRefusedWithTheNumber) {

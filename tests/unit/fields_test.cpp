@@ -19,12 +19,12 @@
 #include "daemon/spec/compile.h"
 #include "daemon/spec/names.h"
 #include "daemon/spec/parse.h"
+#include "tests/support/fields.h"
 #include "tests/support/machine.h"
 #include "tests/support/must.h"
 #include "tests/support/parsed_expr.h"
 #include "tests/support/program.h"
 #include "tests/targets/fields.h"
-#include "tests/unit/fields.h"
 
 namespace tracectl {
 namespace {
@@ -37,7 +37,7 @@ using Offsets = std::vector<uint64_t>;
 
 std::shared_ptr<const ReachedFields> fields_of_first(FunctionParameters& parameters,
                                                      const ElfFile& file, const char* function) {
-  return parameters.of(function_of(file, function)).value().at(0).asked_fields;
+  return parameters.of(function_with_name(file, function)).value().at(0).asked_fields;
 }
 
 }  // namespace
@@ -73,21 +73,21 @@ TEST(FieldPaths, AreWrittenAsInC) {
 }
 
 TEST(FieldPaths, ThatCannotBeMeantAreRefused) {
-  expect_refused("arg.p[tid] == 1", 5, "the index of an array is a number");
-  expect_refused("arg.p-> == 1", 6, "\">\" is not expected");
-  expect_refused("1 == *pid", 5, "* takes an argument or retval");
-  expect_refused("*(arg0 + 8) == 1", 0, "u64(E) reads memory");
-  expect_refused("arg12->n == 1", 0, "arg0 to arg11");
-  expect_refused("arg.p[9999999999] == 1", 0, "an index is at most 1073741824");
-  expect_refused("arg.p->text == \"a\"", 0, "str(E) reads a string");
+  expect_field_refused("arg.p[tid] == 1", 5, "the index of an array is a number");
+  expect_field_refused("arg.p-> == 1", 6, "\">\" is not expected");
+  expect_field_refused("1 == *pid", 5, "* takes an argument or retval");
+  expect_field_refused("*(arg0 + 8) == 1", 0, "u64(E) reads memory");
+  expect_field_refused("arg12->n == 1", 0, "arg0 to arg11");
+  expect_field_refused("arg.p[9999999999] == 1", 0, "an index is at most 1073741824");
+  expect_field_refused("arg.p->text == \"a\"", 0, "str(E) reads a string");
 }
 
 TEST(FieldPaths, HaveALimitOfSteps) {
   std::string path = "arg.p";
   for (size_t i = 0; i < FieldPath::kMostSteps; ++i) path += "->n";
   EXPECT_TRUE(parse_condition(path + " == 1"));
-  expect_refused(path + "->n == 1", 0, "16 steps at most");
-  expect_refused("*" + path + " == 1", 0, "16 steps at most");
+  expect_field_refused(path + "->n == 1", 0, "16 steps at most");
+  expect_field_refused("*" + path + " == 1", 0, "16 steps at most");
 }
 
 TEST(FieldPaths, OfASettingAreListedOnce) {

@@ -18,7 +18,7 @@
 
 namespace tracectl {
 
-inline Function function_of(const ElfFile& file, const std::string& name) {
+inline Function function_with_name(const ElfFile& file, const std::string& name) {
   for (const Function& function : file.functions()) {
     const std::string plain = demangle(function.name).value_or(function.name);
     if (plain.substr(0, plain.find('(')) == name) return function;
@@ -34,7 +34,7 @@ inline ReachedField field_in(const std::string& target, const std::string& name,
   const ElfFile file = on_kernel::must(
       ElfFile::open(Fd{::open(file_path.c_str(), O_RDONLY | O_CLOEXEC)}.get(), file_path, "/none"));
   FunctionParameters parameters(file, {path});
-  const Function function = function_of(file, name);
+  const Function function = function_with_name(file, name);
   Arguments all = parameters.of(function).value_or(Arguments{});
   all.push_back(parameters.result_of(function));
   for (const Argument& one : all)
@@ -43,7 +43,7 @@ inline ReachedField field_in(const std::string& target, const std::string& name,
   return {};
 }
 
-inline void expect_refused(const std::string& text, size_t column, const std::string& part) {
+inline void expect_field_refused(const std::string& text, size_t column, const std::string& part) {
   const auto expr = parse_condition(text);
   ASSERT_FALSE(expr) << text;
   EXPECT_EQ(expr.error().spot.value_or(Spot{}), (Spot{text, column}));
