@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <span>
 
 #include "daemon/base/clock.h"
 #include "daemon/object/own_stacks.h"
@@ -166,10 +167,13 @@ class Reading {
     reader_->subscribe(kSession, std::move(sink));
   }
   EventReader& reader() { return *reader_; }
-  // Publishes all at once.
+  // All at once: nothing is in its order while the first is still being written.
   void add(const std::vector<std::pair<unsigned, Record>>& records) {
-    for (const auto& [cpu, record] : records) rings[cpu].add(record.bytes());
+    const auto& [first_cpu, first] = records.front();
+    const uint64_t place = rings[first_cpu].reserve(first.bytes().size());
+    for (const auto& [cpu, record] : std::span(records).subspan(1)) rings[cpu].add(record.bytes());
     for (MadeRing& ring : rings) ring.publish();
+    rings[first_cpu].submit(place, first.bytes());
   }
   void flush() { must(reader_->flush(kSession)); }
   void lose(unsigned cpu, uint64_t count) {
