@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <latch>
 #include <map>
 #include <random>
-#include <span>
 
 #include "daemon/base/clock.h"
 #include "daemon/object/own_stacks.h"
@@ -130,7 +131,7 @@ using Lines = std::vector<std::string>;
 
 void add_line(Lines& lines, const StreamItem& item) { lines.push_back(line(item)); }
 
-class MergedLines final : public EventSink {
+class MergedLines : public EventSink {
  public:
   void take(std::span<const StreamItem> items) override {
     for (const StreamItem& item : items) add_line(lines, item);
@@ -138,7 +139,7 @@ class MergedLines final : public EventSink {
   Lines lines;
 };
 
-class HitLines final : public HitSink {
+class HitLines : public HitSink {
  public:
   void take(std::span<const StreamItem> items) override {
     for (const StreamItem& item : items) add_line(lines, item);
@@ -167,13 +168,10 @@ class Reading {
     reader_->subscribe(kSession, std::move(sink));
   }
   EventReader& reader() { return *reader_; }
-  // All at once: nothing is in its order while the first is still being written.
+  // Publishes all of a ring at once.
   void add(const std::vector<std::pair<unsigned, Record>>& records) {
-    const auto& [first_cpu, first] = records.front();
-    const uint64_t place = rings[first_cpu].reserve(first.bytes().size());
-    for (const auto& [cpu, record] : std::span(records).subspan(1)) rings[cpu].add(record.bytes());
+    for (const auto& [cpu, record] : records) rings[cpu].add(record.bytes());
     for (MadeRing& ring : rings) ring.publish();
-    rings[first_cpu].submit(place, first.bytes());
   }
   void flush() { must(reader_->flush(kSession)); }
   void lose(unsigned cpu, uint64_t count) {
@@ -198,6 +196,57 @@ class Reading {
   Symbolizer symbols_{std::make_unique<OwnStacks>()};
   std::unique_ptr<EventReader> reader_;
 };
+
+// Stops the reader at its first item, so that it sees all that is added meanwhile at once.
+class Held {
+ public:
+  void stop() {
+    if (!is_first_.exchange(false)) return;
+    stopped_.count_down();
+    goes_on_.wait();
+  }
+  void wait_until_stopped() { stopped_.wait(); }
+  void go_on() { goes_on_.count_down(); }
+
+ private:
+  std::atomic<bool> is_first_{true};
+  std::latch stopped_{1}, goes_on_{1};
+};
+
+class HeldMergedLines final : public MergedLines {
+ public:
+  void take(std::span<const StreamItem> items) override {
+    held.stop();
+    MergedLines::take(items);
+  }
+  Held held;
+};
+
+class HeldHitLines final : public HitLines {
+ public:
+  void take(std::span<const StreamItem> items) override {
+    held.stop();
+    HitLines::take(items);
+  }
+  void take(std::span<const PlainHit> hits) override {
+    held.stop();
+    HitLines::take(hits);
+  }
+  Held held;
+};
+
+// What the sink gets of records that the reader sees at once, after a first one.
+template <class Sink>
+std::shared_ptr<Sink> taken_of(const std::vector<std::pair<unsigned, Record>>& records) {
+  auto sink = std::make_shared<Sink>();
+  Reading reading(sink);
+  reading.add({{0, plain(1)}});
+  sink->held.wait_until_stopped();
+  reading.add(records);
+  sink->held.go_on();
+  reading.flush();
+  return sink;
+}
 
 // Records a test's rings into a file.
 class Recording {
@@ -316,14 +365,8 @@ TEST(WayPastMerger, BringsOneOrderAsTheMergerWould) {
       record.head().ring_dropped = dropped[cpu];
       records.emplace_back(cpu, std::move(record));
     }
-    auto straight = std::make_shared<HitLines>();
-    auto merged = std::make_shared<MergedLines>();
-    for (const Subscriber& sink : {Subscriber(straight), Subscriber(merged)}) {
-      Reading reading(sink);
-      reading.add(records);
-      reading.flush();
-    }
-    EXPECT_EQ(straight->lines, merged->lines) << round;
+    const auto straight = taken_of<HeldHitLines>(records);
+    EXPECT_EQ(straight->lines, taken_of<HeldMergedLines>(records)->lines) << round;
     EXPECT_GT(straight->lines.size(), 300u);
     plain_hits += straight->plain_hits;
   }
@@ -334,15 +377,9 @@ TEST(WayPastMerger, OfOneOrderIsNotTakenBesideARingOutOfOrder) {
   std::vector<std::pair<unsigned, Record>> records;
   for (const uint64_t ts_ns : {100, 300, 200, 400, 150, 500}) records.emplace_back(0, plain(ts_ns));
   for (const uint64_t ts_ns : {120, 250, 450}) records.emplace_back(1, plain(ts_ns));
-  auto straight = std::make_shared<HitLines>();
-  auto merged = std::make_shared<MergedLines>();
-  for (const Subscriber& sink : {Subscriber(straight), Subscriber(merged)}) {
-    Reading reading(sink);
-    reading.add(records);
-    reading.flush();
-  }
-  EXPECT_EQ(straight->lines, merged->lines);
-  EXPECT_EQ(straight->lines.size(), records.size());
+  const auto straight = taken_of<HeldHitLines>(records);
+  EXPECT_EQ(straight->lines, taken_of<HeldMergedLines>(records)->lines);
+  EXPECT_EQ(straight->lines.size(), 1 + records.size());
 }
 
 // A program that was preempted while it wrote its record must not make other CPUs lose theirs.
@@ -361,8 +398,8 @@ TEST(WayPastMerger, OfOneOrderWaitsForARecordThatIsStillBeingWritten) {
   auto sink = std::make_shared<HitLines>();
   Reading reading(sink);
   EventReader& reader = reading.reader();
+  const uint64_t place = reading.rings[0].reserve(plain(0).bytes().size());
   const Record first = plain(boot_ns()), second = plain(first.ts_ns() + 1);
-  const uint64_t place = reading.rings[0].reserve(first.bytes().size());
   reading.add({{1, second}});
   // It looks many times before it sleeps.
   const uint64_t sleeps = reader.stats().sleeps;
