@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <map>
 #include <set>
@@ -27,6 +28,8 @@
 #include "client/target/target.h"
 #include "client/target/target_files.h"
 #include "client/verbs/all.h"
+#include "daemon/protocol/codec.h"
+#include "daemon/protocol/joined.h"
 #include "daemon/protocol/session_file.h"
 
 namespace tracectl {
@@ -73,7 +76,7 @@ class SessionJoining {
   std::vector<Change> changes_of(const SessionPart& session);
   const std::set<std::string>& running_of(const ContainersPart& containers);
   Result<CommitReply> join(const SessionPart& session, const Change& change);
-  void say_joined(const SessionPart& session, const Change& change) const;
+  void say_joined(const JoinedPart& joined);
   void say_failed(const SessionPart& session, const Error& error);
   void say_once(const std::string& text);
 
@@ -103,12 +106,9 @@ void SessionJoining::look_at(const SessionPart& session) {
       say_failed(session, joined.error());
       continue;
     }
-    say_joined(session, change);
-    for (const Refusal& refusal : joined->refused)
-      say_once("session " + session.name + ": not armed: " + refusal.probe + ": " + refusal.reason);
+    say_joined({session.name, change.come, joined->refused});
   }
 }
-
 // An exec ends a proof, and a container executes its program after it joined.
 void SessionJoining::prove_what_came(const SessionPart& session) {
   if (!is_of_this_user(session) || !names_containers(session)) return;
@@ -151,11 +151,19 @@ Result<CommitReply> SessionJoining::join(const SessionPart& session, const Chang
   return backend_.call_with(request, opened.descriptors());
 }
 
-void SessionJoining::say_joined(const SessionPart& session, const Change& change) const {
-  if (common_.quiet) return;
-  for (const std::string& cgroup : change.come)
-    print_error(printable("tracectl: session " + session.name + ": traced from now on: " + cgroup) +
-                "\n");
+void SessionJoining::say_joined(const JoinedPart& joined) {
+  if (common_.json) {
+    print(text_of(to_json(joined)) + "\n");
+    std::fflush(stdout);
+    return;
+  }
+  if (!common_.quiet)
+    for (const std::string& cgroup : joined.cgroups)
+      print_error(
+          printable("tracectl: session " + joined.session + ": traced from now on: " + cgroup) +
+          "\n");
+  for (const Refusal& refusal : joined.refused)
+    say_once("session " + joined.session + ": not armed: " + refusal.probe + ": " + refusal.reason);
 }
 
 void SessionJoining::say_failed(const SessionPart& session, const Error& error) {

@@ -54,7 +54,7 @@ const std::map<std::string, Names>& all_documents() {
       {"read", {"session.read.reply"}},
       {"watch", with(kStream, {"session.read.reply", "gap"})},
       {"flush", {"session.flush.reply"}},
-      {"join", {}},
+      {"join", {"joined"}},
       {"status", {"daemon.status.reply"}},
       {"stats", {"daemon.stats.reply"}},
       {"metrics", {"daemon.status.reply", "daemon.stats.reply"}},

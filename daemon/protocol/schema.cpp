@@ -12,6 +12,7 @@
 
 #include "daemon/protocol/call_sums.h"
 #include "daemon/protocol/codec.h"
+#include "daemon/protocol/joined.h"
 #include "daemon/protocol/messages/recipes.h"
 #include "daemon/protocol/methods.h"
 #include "daemon/protocol/session_file.h"
@@ -121,6 +122,7 @@ Json schema() {
   defs["top"] = schema_of(Side::reply, type_of<TopTablePart>());
   defs["call_sums"] = schema_of(Side::reply, type_of<CallSumsPart>());
   defs["timeline"] = schema_of(Side::reply, type_of<TimelinePart>());
+  defs["joined"] = schema_of(Side::reply, type_of<JoinedPart>());
   defs["written_file"] = schema_of(Side::reply, type_of<WrittenFilePart>());
   defs["export_formats"] = schema_of(Side::reply, type_of<ExportFormatsPart>());
   defs["call_changes"] = schema_of(Side::reply, type_of<CallChangesPart>());

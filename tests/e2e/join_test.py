@@ -84,6 +84,17 @@ class Join(podman.Workers, service_manager.Saving):
         self.joining.send_signal(signal.SIGINT)
         self.assertEqual(self.joining.wait(60), 130)
 
+    def test_what_joined_is_a_line_of_json(self):
+        first = self.start('web')
+        self.save_session('s', ('--container', 'web', '--do', 'count by pid'))
+        joining = subprocess.Popen([support.TRACECTL, '--socket', self.daemon.socket, '--json', 'join'], text=True,
+                                   stdout=subprocess.PIPE, **self.environment)
+        self.addCleanup(joining.communicate)
+        self.addCleanup(joining.kill)
+        second = self.start_again('web', first)
+        joined = json.loads(joining.stdout.readline())
+        self.assertEqual(joined, {'session': 's', 'cgroups': [self.cgroup_of(second)], 'refused': []})
+
     def test_a_session_goes_on_whose_container_was_removed_while_no_daemon_ran(self):
         first = self.start('web')
         self.save_session('s', ('--container', 'web', '--do', 'count by pid'))

@@ -122,7 +122,7 @@ class Documents(unittest.TestCase):
         self.check_session()
         for verb in 'status', 'stats', 'doctor', 'metrics':
             self.check(verb)
-        others = {'schema', 'recipe run', 'ui'}
+        others = {'schema', 'recipe run', 'ui', 'join'}
         self.assertEqual({' '.join(words_of(verb)) for verb in docs_test.verbs()} - self.seen, others)
 
 
