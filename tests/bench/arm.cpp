@@ -116,8 +116,9 @@ void ten_thousand(bool fast_nops) {
 
 // ---- sites that are hit constantly, by more threads than there are CPUs ----
 
+// They begin with `push`, so they trap at each hit on both sides.
 void busy() {
-  Program counters{"counters", {"4", "0", "1000"}};
+  Program counters{"counters_push", {"4", "0", "1000"}};
   auto engine = must(Engine::start(must(Kernel::open()), EngineOptions{}));
   must(engine->create_session("bench"));
   const Pattern all = must(parse_pattern("uprobe::f0*"));
