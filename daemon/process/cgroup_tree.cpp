@@ -146,4 +146,9 @@ std::string cgroup_of(pid_t pid) {
   return "/";
 }
 
+bool cgroup_exists(const std::string& path) {
+  const auto tree = CgroupTree::open();
+  return tree && tree->id_of(path);
+}
+
 }  // namespace tracectl

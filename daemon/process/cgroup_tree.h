@@ -49,4 +49,7 @@ class CgroupTree {
 // The cgroup of the process in the hierarchy of version 2; "/" if it cannot be read.
 std::string cgroup_of(pid_t pid);
 
+// Whether there is a cgroup of this path from the root now.
+bool cgroup_exists(const std::string& path);
+
 }  // namespace tracectl

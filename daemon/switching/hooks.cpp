@@ -107,11 +107,6 @@ std::set<std::pair<dev_t, ino_t>> executables_of(const std::vector<Setting>& set
   return executables;
 }
 
-bool exists(const std::string& cgroup) {
-  const auto tree = CgroupTree::open();
-  return tree && tree->id_of(cgroup);
-}
-
 bool awaits_in_cgroups(const std::vector<Setting>& settings) {
   return std::any_of(settings.begin(), settings.end(), [](const Setting& setting) {
     return setting.target.follows_cgroups() && !setting.pattern.object.empty();
@@ -182,7 +177,7 @@ Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& setti
   for (const Setting& setting : settings)
     for (const std::string& path : followed_cgroups(setting.target)) {
       if (session.cgroup_sets.contains(path)) continue;
-      const bool is_gone = may_be_gone(setting.target, path) && !exists(path);
+      const bool is_gone = may_be_gone(setting.target, path) && !cgroup_exists(path);
       if (is_gone && session.access.owner) continue;  // users' sets are of what is there
       auto set = set_targets_.take(path);
       if (!set && is_gone && set.error().code == Code::not_found) continue;
