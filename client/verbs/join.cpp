@@ -14,6 +14,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,10 @@ bool may_serve(const SessionPart& session) {
   return session.named && (!session.user || (is_of_this_user(session) && ::geteuid() != 0));
 }
 
+using Names = std::pair<std::vector<std::string>, std::vector<std::string>>;
+
+Names names_of(const ContainersPart& containers) { return {containers.names, containers.pods}; }
+
 bool names_containers(const SessionPart& session) {
   return std::ranges::any_of(session.settings, [](const SettingPart& setting) {
     return setting.target.containers.has_value();
@@ -66,7 +71,7 @@ class SessionJoining {
 
  private:
   struct Change {
-    size_t setting;
+    std::vector<SettingPart> settings;  // that chose these names
     ContainersPart containers;
     std::vector<std::string> come;  // cgroups
   };
@@ -74,6 +79,7 @@ class SessionJoining {
   void look_at(const SessionPart& session);
   void prove_what_came(const SessionPart& session);
   std::vector<Change> changes_of(const SessionPart& session);
+  Change change_of(const ContainersPart& containers);
   const std::set<std::string>& running_of(const ContainersPart& containers);
   Result<CommitReply> join(const SessionPart& session, const Change& change);
   void say_joined(const JoinedPart& joined);
@@ -82,7 +88,6 @@ class SessionJoining {
 
   const CommonOptions& common_;
   Backend& backend_;
-  using Names = std::pair<std::vector<std::string>, std::vector<std::string>>;
   std::map<Names, std::set<std::string>> running_;  // in this look: cgroups, by containers and pods
   std::set<std::string> said_;                      // failures
 };
@@ -109,6 +114,7 @@ void SessionJoining::look_at(const SessionPart& session) {
     say_joined({session.name, change.come, joined->refused});
   }
 }
+
 // An exec ends a proof, and a container executes its program after it joined.
 void SessionJoining::prove_what_came(const SessionPart& session) {
   if (!is_of_this_user(session) || !names_containers(session)) return;
@@ -117,7 +123,7 @@ void SessionJoining::prove_what_came(const SessionPart& session) {
 }
 
 const std::set<std::string>& SessionJoining::running_of(const ContainersPart& containers) {
-  const auto [found, is_new] = running_.try_emplace({containers.names, containers.pods});
+  const auto [found, is_new] = running_.try_emplace(names_of(containers));
   if (is_new) found->second = cgroups_of_running(containers.names, containers.pods);
   return found->second;
 }
@@ -125,23 +131,39 @@ const std::set<std::string>& SessionJoining::running_of(const ContainersPart& co
 // A container that has ended stays until another comes: it may be started again.
 std::vector<SessionJoining::Change> SessionJoining::changes_of(const SessionPart& session) {
   std::vector<Change> changes;
-  for (size_t i = 0; i < session.settings.size(); ++i) {
-    const auto& containers = session.settings[i].target.containers;
+  for (const SettingPart& setting : session.settings) {
+    const auto& containers = setting.target.containers;
     if (!containers) continue;
-    const std::set<std::string>& running = running_of(*containers);
-    Change change{i, *containers, {}};
-    const std::set<std::string> known(containers->cgroups.begin(), containers->cgroups.end());
-    std::ranges::set_difference(running, known, std::back_inserter(change.come));
-    change.containers.cgroups.assign(running.begin(), running.end());
-    if (!change.come.empty()) changes.push_back(std::move(change));
+    const auto known = std::ranges::find_if(changes, [&](const Change& one) {
+      return names_of(one.containers) == names_of(*containers);
+    });
+    if (known != changes.end()) {
+      known->settings.push_back(setting);
+      continue;
+    }
+    Change change = change_of(*containers);
+    if (change.come.empty()) continue;
+    change.settings.push_back(setting);
+    changes.push_back(std::move(change));
   }
   return changes;
+}
+
+SessionJoining::Change SessionJoining::change_of(const ContainersPart& containers) {
+  const std::set<std::string>& running = running_of(containers);
+  Change change{{}, containers, {}};
+  const std::set<std::string> known(containers.cgroups.begin(), containers.cgroups.end());
+  std::ranges::set_difference(running, known, std::back_inserter(change.come));
+  change.containers.cgroups.assign(running.begin(), running.end());
+  return change;
 }
 
 Result<CommitReply> SessionJoining::join(const SessionPart& session, const Change& change) {
   StageJoin request{.session = session.name, .containers = change.containers};
   if (!is_of_this_user(session)) return backend_.call(request);
-  StageSet staging = staging_of(session.settings[change.setting], session.name);
+  StageSet staging = staging_of(change.settings.front(), session.name);
+  for (const SettingPart& other : std::span(change.settings).subspan(1))
+    staging.patterns.push_back(other.pattern);
   staging.target.containers = change.containers;
   staging.target = with_cgroups_only(staging.target);
   const auto proven = Proofs(backend_, session.name).prove(processes_of(staging.target));
@@ -171,6 +193,8 @@ void SessionJoining::say_failed(const SessionPart& session, const Error& error) 
 }
 
 void SessionJoining::say_once(const std::string& text) {
+  constexpr size_t kMostKept = 1000;
+  if (said_.size() == kMostKept) said_.clear();
   if (said_.insert(text).second) print_error("tracectl: " + printable(text) + "\n");
 }
 

@@ -60,6 +60,15 @@ Status StageCommands::give_file(const Session& session, Fd file, const std::stri
   return given;
 }
 
+Status StageCommands::give_all(const Session& session, Peer& peer,
+                               const std::vector<std::string>& files,
+                               const std::vector<DebugFilePart>& debug_files) {
+  return give_files(peer, files, debug_files,
+                    [&](Fd fd, const std::string& path, const std::string& debug_of) {
+                      return give_file(session, std::move(fd), path, debug_of);
+                    });
+}
+
 Result<StageReply> StageCommands::handle(const StageSet& request, Peer& peer) {
   size_t asked = request.patterns.size();
   if (request.graph) asked += request.graph->only.size() + request.graph->beside.size();
@@ -68,10 +77,7 @@ Result<StageReply> StageCommands::handle(const StageSet& request, Peer& peer) {
   if (!settings) return settings.error();
   auto session = engine_.sessions().find(request.session);
   if (!session) return session.error();
-  auto given = give_files(peer, request.files, request.debug_files,
-                          [&](Fd fd, const std::string& path, const std::string& debug_of) {
-                            return give_file(**session, std::move(fd), path, debug_of);
-                          });
+  auto given = give_all(**session, peer, request.files, request.debug_files);
   if (!given) return given.error();
   const Setting first = settings->front();
   engine_.resolver().begin_slice();
@@ -132,10 +138,7 @@ Result<CommitReply> StageCommands::handle(const StageJoin& request, Peer& peer) 
   if (!containers) return containers.error();
   auto session = engine_.sessions().find(request.session);
   if (!session) return session.error();
-  auto given = give_files(peer, request.files, {},
-                          [&](Fd fd, const std::string& path, const std::string& debug_of) {
-                            return give_file(**session, std::move(fd), path, debug_of);
-                          });
+  auto given = give_all(**session, peer, request.files, {});
   if (!given) return given.error();
   auto joined = engine_.following().join(request.session, *containers);
   if (!joined && engine_.reading().awaited()) return joined.error();  // it is made again

@@ -34,6 +34,8 @@ class StageCommands {
 
  private:
   std::optional<protocol::SpecPart> explained(const Setting& setting, const Access& access);
+  Status give_all(const Session& session, Peer& peer, const std::vector<std::string>& files,
+                  const std::vector<protocol::DebugFilePart>& debug_files);
   Status give_file(const Session& session, Fd file, const std::string& path,
                    const std::string& debug_of);
 

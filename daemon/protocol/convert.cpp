@@ -94,12 +94,13 @@ std::optional<std::string> follow_name(Follow follow) {
 }  // namespace
 
 Result<NamedContainers> containers_of(const ContainersPart& part) {
-  constexpr size_t kMost = 64;  // of each list
+  constexpr size_t kMostNames = 64, kMostCgroups = 256;  // a pod has several
   NamedContainers containers{part.names, part.pods, part.cgroups};
   if (containers.empty())
     return refused("target.containers", "give the names of containers or pods");
-  if (std::max({part.names.size(), part.pods.size(), part.cgroups.size()}) > kMost)
-    return refused("target.containers", "give at most 64 names, 64 pods and 64 cgroups");
+  if (std::max(part.names.size(), part.pods.size()) > kMostNames ||
+      part.cgroups.size() > kMostCgroups)
+    return refused("target.containers", "give at most 64 names, 64 pods and 256 cgroups");
   if (auto checked = check_names("containers.names", part.names); !checked) return checked.error();
   if (auto checked = check_names("containers.pods", part.pods); !checked) return checked.error();
   if (auto checked = check_names("containers.cgroups", part.cgroups); !checked)

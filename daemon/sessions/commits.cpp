@@ -142,8 +142,14 @@ Result<CommitSummary> Commits::commit(const std::string& name, const CommitOptio
   if (intent && options.dry_run) return dry_run(std::move(*intent));
   auto summary =
       intent ? apply_leaving_out(std::move(*intent)) : Result<CommitSummary>(intent.error());
-  if (!summary && !parts_.resolver.reading().awaited()) parts_.switches.count_failed_commit();
+  if (!summary && !parts_.resolver.reading().awaited()) note_failed(name);
   return summary;
+}
+
+// Gives back the sets that were taken for settings that are not in force.
+void Commits::note_failed(const std::string& name) {
+  parts_.switches.count_failed_commit();
+  if (auto session = parts_.sessions.find(name)) parts_.awaiting.watch_what_is_chosen(**session);
 }
 
 // Plans the commit, and undoes the plan. Tables of keys that it needs are made nevertheless, and stay.

@@ -74,6 +74,7 @@ class Commits {
  private:
   Result<Intent> intend(const std::string& session, const CommitOptions& options);
   Status cover_for(Intent& intent);
+  void note_failed(const std::string& session);
   Result<CommitSummary> dry_run(Intent intent);
   Result<CommitSummary> apply_leaving_out(Intent intent);
   Result<std::vector<CommitSummary>> apply(std::span<Intent> intents, Switch& change);

@@ -3,7 +3,8 @@
 // Commits for files that come after the commit that chose them. A program that is executed in a cgroup is armed for
 // all that run it there, so that each file runs unobserved only once, between the exec and the switch, and that
 // time is reported. A file that replaces another at a path is armed in addition to the former one. A library is
-// armed in the process that has mapped it.
+// armed in the process that has mapped it. Containers that are created later under a name that was chosen join when a
+// client has found their cgroups.
 #include "daemon/sessions/following.h"
 
 #include <algorithm>
@@ -120,6 +121,17 @@ bool is_due(const Session& session, uint64_t now_ns) {
   return awaits_look(session) && now_ns >= session.awaited.next_look_ns;
 }
 
+// Returns whether any of the settings chose them: names are compared, and not the cgroups that were found for them.
+bool give_cgroups(std::vector<Setting>& settings, const NamedContainers& containers) {
+  bool any = false;
+  for (Setting& setting : settings) {
+    if (setting.target.containers != containers) continue;
+    setting.target.containers.cgroups = containers.cgroups;
+    any = true;
+  }
+  return any;
+}
+
 void remember(Session& session, const std::vector<Followed>& added) {
   auto& followed = session.followed;
   followed.insert(followed.end(), added.begin(), added.end());
@@ -154,9 +166,13 @@ Result<CommitSummary> Following::join(const std::string& name, const NamedContai
     return Error{Code::busy,
                  "session \"" + name + "\" has a draft: containers join after its commit or abort"};
   auto settings = (*session)->settings;
-  for (Setting& setting : settings)
-    if (setting.target.containers == containers)
-      setting.target.containers.cgroups = containers.cgroups;
+  if (!give_cgroups(settings, containers))
+    return Error{Code::not_found,
+                 "no setting in force of session \"" + name + "\" chose these containers"};
+  for (Setting& setting : settings) pass_over_ended(setting.target);
+  // Before anything is taken for cgroups that the user may not trace.
+  if (auto covered = cover({resolver_, (*session)->access}, settings); !covered)
+    return covered.error();
   return commits_.commit_settings(**session, std::move(settings));
 }
 

@@ -33,7 +33,7 @@ class Following {
   // again when that is read.
   std::vector<FollowSummary> follow();
   // Gives the settings in force that chose exactly these containers by name the cgroups that were found for them, and
-  // leaves out what is refused. Code::busy if the session has a draft.
+  // leaves out what is refused. Code::busy if the session has a draft, Code::not_found if no setting chose them.
   Result<CommitSummary> join(const std::string& session, const NamedContainers& containers);
 
  private:

@@ -177,10 +177,11 @@ Status Hooks::follow_cgroups(Session& session, const std::vector<Setting>& setti
   for (const Setting& setting : settings)
     for (const std::string& path : followed_cgroups(setting.target)) {
       if (session.cgroup_sets.contains(path)) continue;
-      const bool is_gone = may_be_gone(setting.target, path) && !cgroup_exists(path);
-      if (is_gone && session.access.owner) continue;  // users' sets are of what is there
+      const bool may_go = may_be_gone(setting.target, path);
+      // Users' sets are of what is there.
+      if (may_go && session.access.owner && !cgroup_exists(path)) continue;
       auto set = set_targets_.take(path);
-      if (!set && is_gone && set.error().code == Code::not_found) continue;
+      if (!set && may_go && set.error().code == Code::not_found) continue;
       if (!set) return set.error();
       session.cgroup_sets.emplace(path, *set);
       // Also if another session has the set: that one was informed, this one was not.

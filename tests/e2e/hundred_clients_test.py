@@ -81,7 +81,7 @@ METHODS = {
     'stage.commit': (of_session, lambda _, result: result['added'] + result['removed'] == 1),
     'stage.grow': (of_session, lambda client, error: f'"{client.name}"' in error['message']),
     'stage.join': (lambda client: {'session': client.name, 'containers': {'names': ['web']}},
-                   lambda _, result: result['sites'] == 1),
+                   lambda client, error: f'"{client.name}"' in error['message']),
     'session.show': (of_session, lambda client, result: result['settings'][0]['pattern'] == client.pattern),
     'session.list': (of_nothing, lambda _, result: len(result['sessions']) == CLIENTS),
     'session.prove': (of_session, lambda _, result: not result['needed']),
@@ -112,7 +112,8 @@ METHODS = {
     'session.delete': (of_session, lambda _, result: result['sessions'] == 1),
 }
 TAKE_FILES = {'record.start', 'record.dump'}
-MAY_BE_REFUSED = {'stage.grow', 'record.dumped'}  # nobody has a graph, and only some of so many dumps are remembered
+# Nobody has a graph or containers, and only some of so many dumps are remembered.
+MAY_BE_REFUSED = {'stage.grow', 'stage.join', 'record.dumped'}
 CALLS = 10
 
 

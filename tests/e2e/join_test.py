@@ -141,6 +141,11 @@ class Join(podman.Workers, service_manager.Saving):
         return subprocess.run([*AS_USER, support.TRACECTL, '--socket', self.daemon.socket, '--json', *words], text=True,
                               capture_output=True, timeout=60, env=os.environ | {'HOME': str(home)})
 
+    def ask_as_user(self, method, request):
+        return subprocess.run([*AS_USER, '/usr/bin/python3', '-c', ASK, self.daemon.socket, method, json.dumps(request)],
+                              capture_output=True, text=True, timeout=60,
+                              env=os.environ | {'PYTHONPATH': str(support.ROOT / 'client/python')})
+
     def make_session_of_user(self, *setting, home='/nonexistent'):
         for words in ('session', 'new', 'u', '--saved'), ('stage', 'u', 'set', 'demo::clear', *setting), ('commit', 'u'):
             done = self.as_user(*words, home=home)
@@ -164,9 +169,7 @@ class Join(podman.Workers, service_manager.Saving):
         for method, request in (('session.create', {'name': 'a', 'saved': True}),
                                 ('stage.set', {'session': 'a', 'patterns': ['demo::clear'], 'target': target, 'do': 'count'}),
                                 ('stage.commit', {'session': 'a'})):
-            done = subprocess.run([*AS_USER, '/usr/bin/python3', '-c', ASK, self.daemon.socket, method, json.dumps(request)],
-                                  capture_output=True, text=True, timeout=60,
-                                  env=os.environ | {'PYTHONPATH': str(support.ROOT / 'client/python')})
+            done = self.ask_as_user(method, request)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.join()
         second = self.start_again('web', first)
@@ -175,6 +178,20 @@ class Join(podman.Workers, service_manager.Saving):
         self.wait_until_counted('s', self.podman.pids_of(second))
         shown = self.tracectl('session', 'show', 'a')
         self.assertEqual((shown['settings'][0]['target']['containers']['cgroups'], shown['sites'], shown['hits']), ([], 0, 0))
+
+    def test_a_user_joins_no_cgroup_of_others(self):
+        self.let_users_in()
+        container = self.start('web')
+        target = {'containers': {'names': ['web']}}
+        for method, request in (('session.create', {'name': 'a'}),
+                                ('stage.set', {'session': 'a', 'patterns': ['demo::clear'], 'target': target, 'do': 'count'}),
+                                ('stage.commit', {'session': 'a'})):
+            self.assertEqual(self.ask_as_user(method, request).returncode, 0, method)
+        before = self.tracectl('status')['tables']
+        cgroup = self.cgroup_of(container)
+        refused = self.ask_as_user('stage.join', {'session': 'a', 'containers': {'names': ['web'], 'cgroups': [cgroup]}})
+        self.assertIn('may trace no process', refused.stderr)
+        self.assertEqual(self.tracectl('status')['tables'], before)
 
     def test_a_user_s_session_does_not_trace_a_container_of_others_whoever_stages_it(self):
         self.let_users_in()
