@@ -279,6 +279,18 @@ TEST_F(InCgroups, NothingIsLeftOfASetThatEnds) {
   EXPECT_TRUE(engine->notices().take().empty());
 }
 
+TEST_F(InCgroups, OfOthersAreTakenByNoJoinOfAUser) {
+  started("a/x");
+  must(engine->create_session("s", std::nullopt, Owner{.uid = 65534, .gid = 65534}));
+  Target named;
+  named.containers.names = {"web"};
+  must(engine->drafts().set("s", {setting("uprobe:counters:f0000", named, "count")}));
+  must(engine->commits().commit("s", {}));
+  const NamedContainers found{.names = {"web"}, .cgroups = {path_}};
+  EXPECT_FALSE(engine->following().join("s", found));
+  EXPECT_TRUE(must(engine->sessions().find("s"))->cgroup_sets.empty());
+}
+
 TEST_F(Cgroups, ThatWereNeverLookedUpHaveTheirNumber) {
   CgroupNames names;
   EXPECT_EQ(names.path_of(1), "/");
