@@ -13,6 +13,8 @@ constexpr size_t kSubscriptionBytes = 2 * ClientLimits::kStreamBytes;
 // The most bytes of incomplete requests, and of answers not yet taken, of a user who may not trace every process.
 // Requests beyond that are refused, so there can be one answer more.
 constexpr size_t kMostWaitingBytes = 64 << 20;
+// Streams at a time that may be long, because the sum of them is memory of the daemon that no quota counts.
+constexpr size_t kMostLongStreams = 4;
 
 }  // namespace
 
@@ -37,6 +39,14 @@ template <class Count> MemoryWanted ClientLimits::sum_with(const Peer& peer, Cou
     if (other.peer.uid == peer.uid) sum.of_user += bytes;
   }
   return sum;
+}
+
+size_t ClientLimits::stream_bytes(const Peer& peer) const {
+  if (peer.owner) return kStreamBytes;
+  size_t streams = 0;
+  for (const Connection& other : connections_)
+    if (!other.peer.owner) streams += other.peer.subscriptions.size();
+  return streams < kMostLongStreams ? kLongStreamBytes : kStreamBytes;
 }
 
 Status ClientLimits::check_streams(const Peer& peer) const {

@@ -15,8 +15,10 @@ namespace tracectl {
 // and passes for a peer who may trace every process.
 class ClientLimits {
  public:
-  static constexpr size_t kStreamBytes =
-      8 << 20;  // events that wait for one client, for each session
+  // Events that wait for one client, for each session.
+  static constexpr size_t kStreamBytes = 8 << 20;
+  // The same for the first streams of peers who may trace every process: a third of a second of the fastest thread.
+  static constexpr size_t kLongStreamBytes = 64 << 20;
 
   // Both are borrowed.
   ClientLimits(const Connections& connections, const Quota& quota)
@@ -24,6 +26,8 @@ class ClientLimits {
 
   // Whether the user may have one more connection. `let_go`: its sockets that are still being closed.
   Status check_connections(uid_t user, const std::optional<Owner>& owner, size_t let_go) const;
+  // How many bytes of events may wait for the peer's next stream.
+  size_t stream_bytes(const Peer& peer) const;
   // Whether the peer may subscribe once more.
   Status check_streams(const Peer& peer) const;
   // Bytes of incomplete requests.

@@ -40,7 +40,7 @@ Result<std::shared_ptr<HitSink>> Subscriptions::make_stream(const protocol::Sess
     (void)!::write(fd, &one, sizeof(one));
   };
   return std::shared_ptr<HitSink>{std::make_shared<ClientStream>(asked.session, asked.describe,
-                                                                 ClientLimits::kStreamBytes, wake)};
+                                                                 limits_.stream_bytes(peer), wake)};
 }
 
 void Subscriptions::pump() {
