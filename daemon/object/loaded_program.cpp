@@ -26,6 +26,15 @@ std::shared_ptr<ObjectSymbols> SymbolFiles::open(int fd, const std::string& path
 
 // ---- programs ----
 
+void LoadedProgram::add(SymbolFiles& files, int fd, const std::string& path,
+                        const std::vector<LoadedFile::Range>& ranges) {
+  if (is_perf_map(path) || is_jitdump(path)) {
+    if (auto made = MadeCode::open(fd, path)) made_code_ = std::move(*made);
+  } else if (const auto symbols = files.open(fd, path)) {
+    add(ranges, symbols);
+  }
+}
+
 // A file can be loaded twice, at two addresses.
 void LoadedProgram::add(const std::vector<LoadedFile::Range>& ranges,
                         const std::shared_ptr<ObjectSymbols>& symbols) {
@@ -73,11 +82,23 @@ Frames LoadedProgram::frames_at(const CodeAddress& code) const {
   using Of = ObjectSymbols::Of;
   // A call at the very end of a mapping returns to the address after it.
   const Loaded* loaded = find(code.is_where_returns ? code.address - 1 : code.address);
-  if (!loaded) return {};
+  if (!loaded) return made_frames_at(code);
   Frames frames = loaded->symbols->frames_at(
       code.address - loaded->bias, code.is_where_returns ? Of::return_address : Of::instruction);
   for (Frame& frame : frames) frame.address = code.address;
   return frames;
+}
+
+// The offset is the address itself: such code is in no file.
+Frames LoadedProgram::made_frames_at(const CodeAddress& code) const {
+  if (!made_code_) return {};
+  const auto* function = made_code_->at(code.is_where_returns ? code.address - 1 : code.address);
+  if (!function) return {};
+  Frame frame;
+  frame.address = frame.offset = code.address;
+  frame.function = function->name;
+  frame.function_offset = code.address - function->start;
+  return {frame};
 }
 
 }  // namespace tracectl

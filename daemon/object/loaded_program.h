@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/object/file_identity.h"
+#include "daemon/object/made_code.h"
 #include "daemon/object/object_symbols.h"
 #include "daemon/object/stack_reader.h"
 #include "daemon/object/unwinder.h"
@@ -35,8 +36,9 @@ class SymbolFiles {
 // Reads the files of one program in this process.
 class LoadedProgram {
  public:
-  void add(const std::vector<LoadedFile::Range>& ranges,
-           const std::shared_ptr<ObjectSymbols>& symbols);
+  // A file that is neither an ELF file nor names code made at run time is left out.
+  void add(SymbolFiles& files, int fd, const std::string& path,
+           const std::vector<LoadedFile::Range>& ranges);
 
   StackAnswer answer(const StackQuestion& question);
 
@@ -47,12 +49,16 @@ class LoadedProgram {
     std::shared_ptr<ObjectSymbols> symbols;
   };
 
+  void add(const std::vector<LoadedFile::Range>& ranges,
+           const std::shared_ptr<ObjectSymbols>& symbols);
   Unwound unwind(const RawStack& copy);
   Frames frames_at(const CodeAddress& code) const;
+  Frames made_frames_at(const CodeAddress& code) const;
   const Loaded* find(uint64_t address) const;
 
   std::vector<Loaded> loaded_;  // by start
   std::vector<LoadedImage> images_;
+  std::shared_ptr<const MadeCode> made_code_;
   std::optional<Unwinder> unwinder_;  // set up for the first copied stack
 };
 

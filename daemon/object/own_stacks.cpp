@@ -30,8 +30,7 @@ class OwnReader : public StackReader {
 std::unique_ptr<StackReader> OwnStacks::open(std::vector<LoadedFile> files) {
   LoadedProgram program;
   for (const LoadedFile& loaded : files)
-    if (const auto symbols = files_.open(loaded.file->fd.get(), loaded.file->path))
-      program.add(loaded.ranges, symbols);
+    program.add(files_, loaded.file->fd.get(), loaded.file->path, loaded.ranges);
   return std::make_unique<OwnReader>(std::move(program));
 }
 

@@ -65,6 +65,7 @@ void set_path(MappedFile& file, std::string_view path) {
   file.path = without_escapes(path);
 }
 
+// An executable mapping. Without a file its inode is 0, and its path may be a name that the kernel gives.
 // 7f00-7f10 r-xp 00001000 fd:01 42          /usr/lib/libx.so
 std::optional<MappedFile> parse_line(std::string_view text) {
   Line line{text};
@@ -83,12 +84,27 @@ std::optional<MappedFile> parse_line(std::string_view text) {
   if (!line.number(major_number, 16) || !line.mark(':') || !line.number(minor_number, 16))
     return std::nullopt;
   if (!line.mark(' ') || !line.number(file.inode, 10)) return std::nullopt;
-  auto path = line.after_spaces();
-  if (file.inode == 0 || !path.starts_with('/')) return std::nullopt;  // anonymous memory, [vdso]
   file.device = makedev(major_number, minor_number);
   file.ranges.push_back(range);
-  set_path(file, path);
+  set_path(file, line.after_spaces());
   return file;
+}
+
+bool has_file(const MappedFile& mapped) {
+  return mapped.inode != 0 && mapped.path.starts_with('/');
+}
+
+// Programs may name their anonymous memory (PR_SET_VMA_ANON_NAME).
+bool is_anonymous(const MappedFile& mapped) {
+  return mapped.inode == 0 && (mapped.path.empty() || mapped.path.starts_with("[anon"));
+}
+
+template <class Take> void for_each_line(std::string_view text, const Take& take) {
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    if (auto mapped = parse_line(text.substr(0, end))) take(std::move(*mapped));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
 }
 
 Result<std::string> read_all(const std::string& path) {
@@ -103,6 +119,12 @@ Result<std::string> read_all(const std::string& path) {
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<size_t>(got));
   }
+}
+
+Result<std::string> maps_of(const Process& process) {
+  auto text = read_all(process.proc_path("maps"));
+  if (auto there = process.still_there(); !there) return there.error();
+  return text;
 }
 
 std::string map_files_name(const ExecutableRange& range) {
@@ -145,25 +167,35 @@ Result<Fd> open_by_mapping(const Process& process, const MappedFile& file) {
 std::vector<MappedFile> parse_maps(std::string_view text) {
   std::vector<MappedFile> files;
   std::map<std::pair<dev_t, ino_t>, size_t> index;
-  while (!text.empty()) {
-    size_t end = text.find('\n');
-    auto file = parse_line(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (!file) continue;
-    auto [known, fresh] = index.try_emplace({file->device, file->inode}, files.size());
+  for_each_line(text, [&](MappedFile file) {
+    if (!has_file(file)) return;
+    auto [known, fresh] = index.try_emplace({file.device, file.inode}, files.size());
     if (fresh)
-      files.push_back(std::move(*file));
+      files.push_back(std::move(file));
     else
-      files[known->second].ranges.push_back(file->ranges.front());
-  }
+      files[known->second].ranges.push_back(file.ranges.front());
+  });
   return files;
 }
 
+std::vector<ExecutableRange> parse_executable_memory(std::string_view text) {
+  std::vector<ExecutableRange> ranges;
+  for_each_line(text, [&](const MappedFile& mapped) {
+    if (is_anonymous(mapped)) ranges.push_back(mapped.ranges.front());
+  });
+  return ranges;
+}
+
 Result<std::vector<MappedFile>> executable_files(const Process& process) {
-  auto text = read_all(process.proc_path("maps"));
-  if (auto there = process.still_there(); !there) return there.error();
+  auto text = maps_of(process);
   if (!text) return text.error();
   return parse_maps(*text);
+}
+
+Result<std::vector<ExecutableRange>> executable_memory(const Process& process) {
+  auto text = maps_of(process);
+  if (!text) return text.error();
+  return parse_executable_memory(*text);
 }
 
 Result<Fd> open_mapped(const Process& process, const MappedFile& file) {

@@ -39,6 +39,12 @@ std::vector<MappedFile> parse_maps(std::string_view text);
 
 Result<std::vector<MappedFile>> executable_files(const Process& process);
 
+// The executable mappings without a file, such as those of code that a program makes at run time; not those of the
+// kernel ([vdso], [uprobes]). `file_offset` is 0.
+std::vector<ExecutableRange> parse_executable_memory(std::string_view text);
+
+Result<std::vector<ExecutableRange>> executable_memory(const Process& process);
+
 // Opens the mapped file itself for reading, even if it was deleted, replaced, or is of another
 // mount namespace. Refuses a file with another inode.
 Result<Fd> open_mapped(const Process& process, const MappedFile& file);

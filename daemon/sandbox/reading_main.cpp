@@ -71,9 +71,7 @@ class Files {
   }
 
   void load(uint64_t number, const wire::LoadedPlace& place, const Fd& fd) {
-    LoadedProgram& program = programs_[number];
-    if (const auto symbols = symbols_.open(fd.get(), place.path))
-      program.add(place.ranges, symbols);
+    programs_[number].add(symbols_, fd.get(), place.path, place.ranges);
   }
 
   std::string answer_of_program(uint64_t number, std::string_view bytes) {

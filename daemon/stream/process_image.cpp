@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "daemon/object/file_identity.h"
+#include "daemon/object/made_code.h"
+#include "daemon/process/perf_map.h"
 
 namespace tracectl {
 
@@ -63,6 +65,7 @@ Result<ProcessImage> ProcessImage::of(const Process& process, uint64_t program,
   FileAccesses accesses(process);
   const auto open = [&](const MappedFile& file) { return open_mapped(process, file); };
   image.add_all(*mapped, open, files, accesses);
+  image.add_made_code(process, files, accesses);
   return image;
 }
 
@@ -81,8 +84,41 @@ void ProcessImage::add_all(std::span<const MappedFile> mapped, const Open& open,
     add(rest.first(some), open, files, accesses);
     rest = rest.subspan(some);
   }
+  sort_places();
+}
+
+void ProcessImage::sort_places() {
   std::sort(places_.begin(), places_.end(),
             [](const Place& a, const Place& b) { return a.start < b.start; });
+}
+
+// A jitdump file is known by a page of it that the process maps, a perf map by its name.
+LoadedFile* ProcessImage::find_made_code(const Process& process, MappedFiles& files) {
+  const auto jitdump = std::ranges::find_if(
+      files_, [](const LoadedFile& loaded) { return is_jitdump(loaded.file->path); });
+  if (jitdump != files_.end()) return &*jitdump;
+  auto map = open_perf_map(process);
+  if (!map) return nullptr;
+  auto file = files.share(std::move(map->fd), map->path);
+  if (!file) return nullptr;
+  return &files_.emplace_back(LoadedFile{std::move(file), {}});
+}
+
+void ProcessImage::add_made_code(const Process& process, MappedFiles& files,
+                                 FileAccesses& accesses) {
+  LoadedFile* made = find_made_code(process, files);
+  if (!made) return;
+  made_code_ = made->file;
+  const auto memory = executable_memory(process);
+  if (!memory) return;
+  const auto access =
+      std::make_shared<const FileAccess>(accesses.of(made_code_->path, made_code_->status));
+  for (size_t i = 0; i < std::min(memory->size(), kMostMade); ++i) {
+    const ExecutableRange& range = (*memory)[i];
+    made->ranges.push_back({range.start, range.end, 0});
+    places_.push_back({range.start, range.end, made_code_, access});
+  }
+  sort_places();
 }
 
 // First opens all files, and does nothing else: when a process ends, its files can no longer be
@@ -120,6 +156,17 @@ const ProcessImage::Place* ProcessImage::place_at(uint64_t address) const {
 const std::string* ProcessImage::path_at(uint64_t address) const {
   const Place* place = place_at(address);
   return place ? &place->file->path : nullptr;
+}
+
+bool ProcessImage::is_made_code(uint64_t address) const {
+  const Place* place = place_at(address);
+  return place && made_code_ && place->file == made_code_;
+}
+
+bool ProcessImage::has_made_more() const {
+  if (!made_code_) return false;
+  const auto now = FileIdentity::of(made_code_->fd.get());
+  return now && !(*now == FileIdentity::of(made_code_->status));
 }
 
 bool ProcessImage::may_be_read_by(const Owner& user, uint64_t address) const {

@@ -49,6 +49,10 @@ class ProcessImage {
   // Whether the user could open the file there. False if no file is there.
   bool may_be_read_by(const Owner& user, uint64_t address) const;
   const std::vector<LoadedFile>& files() const { return files_; }
+  // Whether code is there that the process has made at run time, and that a file names.
+  bool is_made_code(uint64_t address) const;
+  // Whether the file that names such code has been written to since it was opened.
+  bool has_made_more() const;
 
  private:
   struct Place {
@@ -59,6 +63,7 @@ class ProcessImage {
 
   static constexpr size_t kMostOpenAtOnce = 128;
   static constexpr size_t kMostFiles = 1024;  // code of further files stays addresses
+  static constexpr size_t kMostMade = 4096;   // ranges of code made at run time
 
   using Open = std::function<Result<Fd>(const MappedFile&)>;
 
@@ -68,10 +73,15 @@ class ProcessImage {
            FileAccesses& accesses);
   void add(const MappedFile& mapped, std::shared_ptr<const OpenedFile> file,
            std::shared_ptr<const FileAccess> access);
+  void sort_places();
+  LoadedFile* find_made_code(const Process& process, MappedFiles& files);
+  void add_made_code(const Process& process, MappedFiles& files, FileAccesses& accesses);
   const Place* place_at(uint64_t address) const;
 
   std::vector<LoadedFile> files_;
   std::vector<Place> places_;  // by start
+  std::shared_ptr<const OpenedFile>
+      made_code_;  // a perf map or a jitdump file; null: there is none
 };
 
 }  // namespace tracectl

@@ -110,8 +110,11 @@ void make_bare(StackOrder& order, StackEnd end_of_copy) {
   order.stack = std::make_shared<const Stack>(bare_stack(order, end_of_copy));
 }
 
+// Or to code that the process may have replaced at run time.
 bool leads_to_unknown(const ProcessImage& image, const Stack& stack) {
+  const bool has_made_more = image.has_made_more();
   return std::any_of(stack.frames.begin(), stack.frames.end(), [&](const Frame& frame) {
+    if (has_made_more && image.is_made_code(frame.address)) return true;
     return frame.module.empty() && !image.path_at(frame.address);
   });
 }
