@@ -26,6 +26,11 @@ std::string cause(int err) {
   if (err == ENOEXEC)
     return "a child of the daemon crashed or hung in its 5-byte nops: the file has changed since "
            "it was read; try again when it no longer changes";
+  if (err == kCannotConfine)
+    return "here a probe on a 5-byte nop stays a breakpoint only if a child of the daemon hits it "
+           "first, and the child "
+           "could not filter its system calls (seccomp), as it must before it runs code of the "
+           "file";
   // Our requests are well formed, so this is the kernel's only reason, also if we want no semaphore and the
   // other tracer does.
   if (err == EINVAL)
@@ -235,7 +240,7 @@ std::variant<Link, ArmFailure> arm_sites(LongWork& closing, const Programs::OfWa
     failure.refused_sites.push_back({*refused, cause(err)});
   else if (may_be_one_sites(err))
     failure.refused_sites = RefusalSearch(tools, request).run(all);
-  const bool unsupported = err == kNotSupported || err == EOPNOTSUPP;
+  const bool unsupported = err == kNotSupported || err == EOPNOTSUPP || err == kCannotConfine;
   failure.error = Error{unsupported ? Code::unsupported : Error::from_errno("", err).code,
                         "cannot arm " + std::to_string(request.sites.size()) + " sites in " +
                             request.object_path + ": " + cause(err)};

@@ -18,6 +18,7 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -27,6 +28,9 @@
 
 namespace tracectl {
 
+// What errno says if the child cannot take all rights from itself. No call that is made here sets it.
+constexpr int kCannotConfine = ECHILD;
+
 // From now on hits by this process are ignored; 0 ends that.
 using IgnoreHits = std::function<void(pid_t)>;
 
@@ -34,7 +38,7 @@ using IgnoreHits = std::function<void(pid_t)>;
 // breakpoints while the returned links are open, or another one that was made in the meantime. `ignore`
 // gets the child that hits them, so that existing links do not count it. Returns no descriptor and sets
 // errno if the kernel refuses: EOPNOTSUPP if it makes a call nevertheless; ENOEXEC if the child crashed
-// or did not return, because there are no 5-byte nops at these offsets.
+// or did not return, because there are no 5-byte nops at these offsets; kCannotConfine.
 std::vector<Fd> keep_breakpoints(int program_fd, int object_fd, std::span<const uint64_t> offsets,
                                  std::span<const uint64_t> semaphores, const IgnoreHits& ignore);
 

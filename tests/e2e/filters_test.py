@@ -73,6 +73,15 @@ class Filters(unittest.TestCase):
         is_optimised = self.found('nop5_optimised')['seen'] == 'yes'
         self.assertEqual(costs, {'seen': 'fast' if is_optimised else 'normal', 'not seen': 'normal'})
 
+    def test_a_nop_that_cannot_stay_a_breakpoint_is_refused_with_the_reason(self):
+        done = self.unseen.run('--json', 'count', 'u::filtered_nop5', '--', target('filtered'), str(CALLS), input='go\n')
+        if self.found('nop5_optimised')['seen'] == 'yes':
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn('could not filter its system calls (seccomp)', done.stderr)
+            self.assertNotIn('not permitted', done.stderr)
+        else:
+            self.assertEqual(json.loads(done.stdout.splitlines()[-1])['total_hits'], CALLS)
+
     def test_the_doctor_says_so(self):
         self.assertEqual(self.found('session_passes_seccomp'), {'seen': 'yes', 'not seen': 'no'})
         self.assertEqual(self.found('nop5_passes_seccomp')['not seen'], 'no')

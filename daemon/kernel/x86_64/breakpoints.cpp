@@ -98,8 +98,7 @@ bool may_go() {
 [[noreturn]] void live(pid_t parent, int socket, int object_fd, std::span<const uint64_t> offsets) {
   Ground ground;
   int err = ground.lay(object_fd, offsets);
-  const int free_still = confine(socket, parent);
-  if (err == 0) err = free_still;
+  if (confine(socket, parent) != 0 && err == 0) err = kCannotConfine;
   if (report(err) && err == 0 && may_go()) {
     const bool kept = std::all_of(offsets.begin(), offsets.end(),
                                   [&](uint64_t offset) { return ground.hit(offset); });
