@@ -83,6 +83,25 @@ Finding pid_filter(TrialChild& child, TrialChild& bystander) {
       means};
 }
 
+Finding pid_filter_of_sharers(TrialChild& child) {
+  constexpr const char* kName = "pid_filter_of_sharers";
+  const char* means =
+      "if not, a process that shares the memory of the traced one, as a child of vfork() does, "
+      "reaches its probes (before Linux 6.12); the programs compare the process and end there, "
+      "whatever this says";
+  const auto program = CountingProgram::load(attach_type_at_uprobes());
+  if (!program) return untried(kName, program.error().message, means);
+  const Fd link = program->arm(TrialFunction::nop, child.pid());
+  if (!link) return untried(kName, last_error(), means);
+  if (!child.call_by_sharer(TrialFunction::nop, kCalls))
+    return untried(kName, "no process could be made that shares memory", means);
+  const uint64_t hits = program->count();
+  return {kName, verdict_of(hits == 0),
+          fmt::format("{} calls in a process that shares the memory of the armed one gave {} hits",
+                      kCalls, hits),
+          means};
+}
+
 Finding uprobe_session(TrialChild& child) {
   const char* means = "entries and returns can be paired by the kernel itself (Linux 6.13)";
   if (!has_uprobe_session())
@@ -354,6 +373,7 @@ std::vector<Finding> examine_kernel() {
   }
   findings.push_back(uprobe_multi(*child));
   findings.push_back(pid_filter(*child, *bystander));
+  findings.push_back(pid_filter_of_sharers(*child));
   findings.push_back(unsupported_refused(*child));
   findings.push_back(uprobe_session(*child));
   findings.push_back(session_passes_seccomp());

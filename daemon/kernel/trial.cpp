@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -58,6 +59,28 @@ TrialChild::Outcome fork_and_call(TrialCode code) {
   return {.took_ns = 0, .wrong = well ? uint64_t{0} : uint64_t{1}};
 }
 
+struct SharedCalls {
+  TrialCode code;
+  uint64_t times;
+  uint64_t wrong;
+};
+
+int make_shared_calls(void* given) {
+  auto& calls = *static_cast<SharedCalls*>(given);
+  calls.wrong = call_repeatedly(calls.code, calls.times);
+  return 0;
+}
+
+TrialChild::Outcome call_in_a_sharer(TrialCode code, uint64_t times) {
+  alignas(16) static std::array<char, 64 * 1024> stack;
+  SharedCalls calls{code, times, 0};
+  const pid_t pid = ::clone(make_shared_calls, stack.data() + stack.size(),
+                            CLONE_VM | CLONE_VFORK | SIGCHLD, &calls);
+  int status = -1;
+  if (pid < 0 || ::waitpid(pid, &status, 0) != pid || status != 0) ::_exit(1);
+  return {.took_ns = 0, .wrong = calls.wrong};
+}
+
 struct Pipe {
   Fd read_end, write_end;
 };
@@ -77,6 +100,7 @@ TrialChild::Outcome TrialChild::carry_out(const Order& order) {
   switch (order.how) {
     case How::timed: return time_calls(code, order.times);
     case How::in_fork: return fork_and_call(code);
+    case How::by_sharer: return call_in_a_sharer(code, order.times);
     case How::under_filter: return call_under_a_filter(code, order.times);
   }
   ::_exit(1);
@@ -113,6 +137,11 @@ std::optional<TrialChild::Outcome> TrialChild::call(TrialFunction function, uint
 
 std::optional<TrialChild::Outcome> TrialChild::call_in_fork(TrialFunction function) {
   return give({function, How::in_fork, 1});
+}
+
+std::optional<TrialChild::Outcome> TrialChild::call_by_sharer(TrialFunction function,
+                                                              uint64_t times) {
+  return give({function, How::by_sharer, times});
 }
 
 std::optional<TrialChild::Outcome> TrialChild::call_under_filter(TrialFunction function,

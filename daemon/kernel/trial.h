@@ -36,6 +36,8 @@ class TrialChild {
   std::optional<Outcome> call(TrialFunction function, uint64_t times);
   // Calls it once, in a child of the child; a crash counts as wrong.
   std::optional<Outcome> call_in_fork(TrialFunction function);
+  // In a process that shares the memory of the child, as one of vfork() does.
+  std::optional<Outcome> call_by_sharer(TrialFunction function, uint64_t times);
   // From then on the kernel kills the child at any system call but read, write and exit. took_ns is 0, because reading
   // the clock may be a system call.
   std::optional<Outcome> call_under_filter(TrialFunction function, uint64_t times);
@@ -44,7 +46,7 @@ class TrialChild {
   TrialChild(pid_t pid, Fd orders, Fd results)
       : child_(pid), orders_(std::move(orders)), results_(std::move(results)) {}
 
-  enum class How : uint8_t { timed, in_fork, under_filter };
+  enum class How : uint8_t { timed, in_fork, by_sharer, under_filter };
   struct Order {
     TrialFunction function;
     How how;

@@ -272,6 +272,41 @@ TEST_F(Meeting, ASettingThatComesToMeetAnotherReplacesItUnderLoad) {
   EXPECT_LE(difference(read("s").totals.hits, calls), kThreads);
 }
 
+// For kernels whose filter by process lets all processes pass that share its memory (Linux before 6.12).
+class Sharers : public KernelTest {
+ protected:
+  Setting of_the_program(const std::string& action, Returns returns) {
+    Setting wanted = setting("u::shared", process(program_.pid()), action);
+    wanted.returns = returns;
+    return wanted;
+  }
+  // What is counted is the program's own: the other process made five calls for two of these.
+  void expect_own_calls(const Setting& wanted) {
+    create("s");
+    must(engine->drafts().set("s", {wanted}));
+    must(engine->commits().commit("s", {}));
+    const auto said = parsed(program_.run());
+    EXPECT_GT(said["sharer"].get<uint64_t>(), 0u);
+    const auto results = read("s");
+    EXPECT_EQ(sum(results), said["calls"].get<uint64_t>());
+    EXPECT_EQ(results.totals.hits, said["calls"].get<uint64_t>());
+  }
+
+  Program program_{"sharer", {"100"}};
+};
+
+TEST_F(Sharers, OfTheMemoryOfATracedProcessAreNotCounted) {
+  expect_own_calls(of_the_program("count", Returns::exits));
+}
+
+TEST_F(Sharers, OfTheMemoryOfATracedProcessHaveNoRows) {
+  expect_own_calls(of_the_program("count by pid, tid", Returns::exits));
+}
+
+TEST_F(Sharers, OfTheMemoryOfATracedProcessAreNotTimed) {
+  expect_own_calls(of_the_program("time", Returns::exits));
+}
+
 // For kernels on which a forked child crashes, because a probe on a 5-byte nop becomes a call.
 class Forked : public KernelTest {
  protected:
