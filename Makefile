@@ -142,8 +142,8 @@ fuzz_src := $(wildcard tests/fuzz/*_fuzz.cpp)
 bench_src := $(wildcard tests/bench/*.cpp)
 soak_src := $(wildcard tests/soak/*.cpp)
 # Programs to trace that are written in instructions of x86-64.
-of_x86_64 := busy chosen emulated entries hot hot_instrumented nops parameters parameters_dwarf4 parameters_o0 parameters_split \
-	parameters_split_dwarf4 reach_no_plt reach_stripped redzone_leaf refused returned returned_o0 returned_plain runtime_probes soak_clock \
+of_x86_64 := busy chosen emulated entries hot_instrumented nops parameters parameters_dwarf4 parameters_o0 parameters_split \
+	parameters_split_dwarf4 reach_no_plt reach_stripped redzone_leaf returned returned_o0 returned_plain runtime_probes soak_clock \
 	soak_exceptions soak_redzone soak_signals stack_edge
 target_src := $(filter-out $(if $(is_x86_64),,$(of_x86_64:%=tests/targets/%.c) $(of_x86_64:%=tests/targets/%.cpp)),\
 	$(wildcard tests/targets/*.c tests/targets/*.cpp))

@@ -45,7 +45,12 @@ OF_X86_64 = 'the program that they trace is written in instructions of x86-64'
 NEED_X86_64 = [
     'Count.AFunctionThatIsChosenAtRunTimeCountsWhereverItIs',
     'Count.AFunctionThatIsChosenOutOfSightIsRefused',
-    'Delivery.OfAHitIsDoneWhenAFlushBehindItReturns',
+    'Stacks.AreWholeWhereTheRedZoneIsNotThere',
+    'RedZone.WhatCouldCorruptItIsRefusedAndTheRestDoesNoHarm',
+    'Forked.ChildrenOfATracedProcessLiveWhereItHasNops',
+    'Forked.ChildrenThatAreTracedTooLiveWhereTheyHaveNops',
+    'Forked.ChildrenLiveWhoseParentWasTracedAgain',
+    'Forked.HitsOfTheEnginesOwnChildAreNobodys',
 ]
 
 EXCUSES = [

@@ -3,7 +3,7 @@
 //
 // refused [ROUNDS]
 //
-// Functions whose first instruction is refused by the kernel's uprobes, among ten that it accepts: one bad
+// Functions, named for those of x86-64, whose first instruction is refused by the kernel's uprobes, among ten that it accepts: one bad
 // site among many must be named, and the good ones must not be armed without the user's consent. Each is
 // called ROUNDS times.
 #include <inttypes.h>
@@ -12,9 +12,23 @@
 #include "push_first.h"
 #include "stdin_protocol.h"
 
-#define FUNCTION(NAME) ".globl " NAME "\n.type " NAME ", @function\n.balign 16\n" NAME ":\n"
+#define FUNCTION(NAME) ".globl " NAME "\n.type " NAME ", %function\n.balign 16\n" NAME ":\n"
 #define END(NAME) ".size " NAME ", . - " NAME "\n"
 
+#ifdef __aarch64__
+#define COUNT(INDEX)                                                             \
+  "adrp x0, refused_calls\nadd x0, x0, :lo12:refused_calls\nldr x1, [x0, " INDEX \
+  " * 8]\n"                                                                      \
+  "add x1, x1, 1\nstr x1, [x0, " INDEX " * 8]\nret\n"
+
+__asm__(".text\n"
+        // Expect: refused, because this hint (dgh) is not one of those that the kernel knows.
+        FUNCTION("refused_cs_nop") "hint 6\n" COUNT("0") END("refused_cs_nop")
+        // Expect: refused, because of the exclusive access.
+        FUNCTION("refused_lock") "ldxr x1, [sp]\nclrex\n" COUNT("1") END("refused_lock")
+        // Expect: refused, a breakpoint of the program itself (never called).
+        FUNCTION("refused_int3") "brk 0\nret\n" END("refused_int3"));
+#else
 __asm__(
     ".text\n"
     // Expect: refused, because of the segment prefix (2e, %cs) of this 9-byte nop.
@@ -27,6 +41,7 @@ __asm__(
     // Expect: refused, an int3 of the program itself (never called).
     FUNCTION("refused_int3")
     "int3\nret\n" END("refused_int3"));
+#endif
 
 uint64_t refused_calls[2];
 void refused_cs_nop(void);
