@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <set>
 
+#include "daemon/kernel/trial.h"
+#include "daemon/kernel/uprobe_multi.h"
 #include "tests/support/tracer.h"
 
 namespace tracectl::on_kernel {
@@ -305,6 +307,16 @@ TEST_F(Sharers, OfTheMemoryOfATracedProcessHaveNoRows) {
 
 TEST_F(Sharers, OfTheMemoryOfATracedProcessAreNotTimed) {
   expect_own_calls(of_the_program("time", Returns::exits));
+}
+
+// What the doctor's trial rests on: the process that shares memory runs, and hits what is armed for all.
+TEST_F(Sharers, OfATrialReachAProbeThatIsForAll) {
+  auto child = must(TrialChild::start());
+  const auto program = must(CountingProgram::load(attach_type_at_uprobes()));
+  const Fd link = program.arm(TrialFunction::nop, 0);
+  ASSERT_TRUE(link);
+  EXPECT_TRUE(child.call_by_sharer(TrialFunction::nop, 10));
+  EXPECT_EQ(program.count(), 10u);
 }
 
 // For kernels on which a forked child crashes, because a probe on a 5-byte nop becomes a call.
