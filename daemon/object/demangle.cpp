@@ -1,22 +1,48 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "daemon/object/demangle.h"
 
-#include <cxxabi.h>
 #define HAVE_DECL_BASENAME 1  // else libiberty declares a basename() that differs from <cstring>'s
 #include <libiberty/demangle.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <cstdlib>
-#include <memory>
-#include <string_view>
+#include <csetjmp>
+#include <cstring>
+
+#include "daemon/object/rust_names.h"
 
 namespace tracectl {
 namespace {
 
-struct Free {
-  void operator()(char* text) const { std::free(text); }
+constexpr size_t kMostDemangledBytes = 64 << 10;
+
+// A name as libiberty gives it, piece by piece.
+struct Pieces {
+  size_t size;
+  std::jmp_buf too_long;
+  std::array<char, kMostDemangledBytes> text;
 };
+
+// Symbols refer to parts of themselves, so a short one can stand for a name that is longer than any memory. libiberty holds
+// no memory while it gives a piece, and cannot be stopped in another way.
+void take_piece(const char* piece, size_t size, void* to) {
+  Pieces& pieces = *static_cast<Pieces*>(to);
+  if (size > pieces.text.size() - pieces.size) std::longjmp(pieces.too_long, 1);
+  std::memcpy(pieces.text.data() + pieces.size, piece, size);
+  pieces.size += size;
+}
+
+using Demangler = int (*)(const char* symbol, int options, demangle_callbackref, void* to);
+
+std::optional<std::string> demangle_by(Demangler demangler, const std::string& symbol,
+                                       int options) {
+  Pieces pieces;
+  pieces.size = 0;
+  if (setjmp(pieces.too_long) != 0) return std::nullopt;
+  if (!demangler(symbol.c_str(), options, take_piece, &pieces)) return std::nullopt;
+  return std::string(pieces.text.data(), pieces.size);
+}
 
 // Without what LLVM appends to names of functions that it has made visible to other units.
 std::string without_suffix(const std::string& symbol) {
@@ -34,44 +60,23 @@ bool is_legacy_rust(std::string_view symbol) {
          std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c); });
 }
 
-// Both of rustc's manglings; the result has no hashes.
-std::optional<std::string> demangle_rust(const std::string& symbol) {
-  const std::unique_ptr<char, Free> text{::rust_demangle(symbol.c_str(), DMGL_NO_OPTS)};
-  if (!text) return std::nullopt;
-  return std::string(text.get());
-}
-
-std::optional<std::string> demangle_cxx(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, Free> text{
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status)};
-  if (status != 0 || !text) return std::nullopt;
-  return std::string(text.get());
-}
-
-std::optional<std::string> demangle_cxx_name(const std::string& symbol) {
-  const std::unique_ptr<char, Free> text{::cplus_demangle_v3(symbol.c_str(), DMGL_NO_OPTS)};
-  if (!text) return std::nullopt;
-  return std::string(text.get());
-}
-
-std::optional<std::string> demangle_by(std::optional<std::string> (*cxx)(const std::string&),
-                                       const std::string& symbol) {
-  if (symbol.rfind("_R", 0) == 0) return demangle_rust(symbol);
-  if (symbol.rfind("_Z", 0) != 0) return std::nullopt;
+// `options`: what of a C++ function is wanted.
+std::optional<std::string> demangle_with(int options, const std::string& symbol) {
+  if (symbol.starts_with("_R")) return demangle_rust_v0(symbol);
+  if (!symbol.starts_with("_Z")) return std::nullopt;
   if (const std::string rust = without_suffix(symbol); is_legacy_rust(rust))
-    if (auto name = demangle_rust(rust)) return name;
-  return cxx(symbol);
+    if (auto name = demangle_by(rust_demangle_callback, rust, DMGL_NO_OPTS)) return name;
+  return demangle_by(cplus_demangle_v3_callback, symbol, options);
 }
 
 }  // namespace
 
 std::optional<std::string> demangle(const std::string& symbol) {
-  return demangle_by(demangle_cxx, symbol);
+  return demangle_with(DMGL_PARAMS | DMGL_TYPES, symbol);
 }
 
 std::optional<std::string> demangle_name(const std::string& symbol) {
-  return demangle_by(demangle_cxx_name, symbol);
+  return demangle_with(DMGL_NO_OPTS, symbol);
 }
 
 }  // namespace tracectl

@@ -6,7 +6,8 @@
 
 namespace tracectl {
 
-// The C++ (or legacy Rust, without its hash) name of a mangled symbol; none for other symbols.
+// The name in C++ or Rust, there without hashes, of a mangled symbol; none for other symbols, and for a name of more than
+// 64 KiB.
 std::optional<std::string> demangle(const std::string& symbol);
 
 // Like demangle(), but without the parameters and the result of a C++ function.
