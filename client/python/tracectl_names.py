@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Names for people in what the daemon sends: functions of C++ demangled, containers by their names."""
+"""Names for people in what the daemon sends: functions of C++ and Rust demangled, containers by their names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pathlib
 import re
 import typing
 from collections.abc import Iterator
+
+import tracectl_rust
 
 MOST_BYTES = 16 << 20  # of a file of names
 DIGITS_OF_KEY = 12     # of a container's id: tracectl-keys(7)
@@ -52,9 +54,11 @@ _demangle = _load()
 @functools.lru_cache(maxsize=16384)
 def readable_probe(probe: str) -> str:
     """A canonical name with its function demangled: uprobe:/usr/bin/app:ns::parse(int)."""
-    parts = re.fullmatch(r'(uprobe:.*:)(_Z\w+)(\+\w+)?', probe, re.ASCII | re.DOTALL)
-    name = _demangle(parts[2]) if parts else None
-    return f'{parts[1]}{name}{parts[3] or ""}' if parts and name else probe
+    parts = re.fullmatch(r'(uprobe:.*:)(_[ZR][\w$.]+)(\+\w+)?', probe, re.ASCII | re.DOTALL)
+    if not parts:
+        return probe
+    name = tracectl_rust.demangled(parts[2]) or _demangle(parts[2])
+    return f'{parts[1]}{name}{parts[3] or ""}' if name else probe
 
 
 class ProbeNames:

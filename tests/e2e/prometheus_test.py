@@ -25,6 +25,7 @@ from prometheus_client import parser
 
 sys.path.insert(0, str(support.ROOT / 'client/python'))  # for the exporter's modules, if it is imported
 import tracectl_names  # noqa: E402
+import tracectl_rust  # noqa: E402
 EXPORTER = str(support.ROOT / 'client/python/tracectl-prometheus')
 MOST_DATA_BYTES = 128 << 20  # limit for its anonymous memory; half of its unit's limit
 SCRAPERS = 3
@@ -390,6 +391,53 @@ class Names(ExporterTest):
         shown = self.probes()
         self.assertEqual(len(shown), len(truth))
         self.assertLess({'cxx_names:shop::orders::price(int)', 'cxx_names:shop::orders::price(double)'}, shown)
+
+    def test_functions_of_rust_are_shown_without_hashes(self):
+        program = self.program('rust_names')
+        self.daemon.json('session', 'new', 's')
+        for pattern in 'u::demo::*', 'u::<demo::*', 'u::mycrate::*':
+            self.daemon.json('stage', 's', 'set', pattern, '-p', str(program.pid), '--do', 'count')
+        self.daemon.json('commit', 's')
+        program.send('go')
+        program.result()
+        self.assertEqual(self.probes(), {'rust_names:demo::run', 'rust_names:demo::main::{{closure}}',
+                                         'rust_names:<demo::Pipe as core::fmt::Write>::fill',
+                                         'rust_names:mycrate::foo::bar'})
+
+
+class NamesOfRust(unittest.TestCase):
+    @staticmethod
+    def doubled(count):
+        """A generic argument, then `count` that each are twice the one before."""
+        symbol = 'INvC1a1fTmmE'
+        last = symbol.index('T')
+        for _ in range(count):
+            tens, ones = divmod(last - 1, 62)
+            back = f'B{tracectl_rust.DIGITS[tens] if tens else ""}{tracectl_rust.DIGITS[ones]}_'
+            last = len(symbol)
+            symbol += f'T{back}{back}E'
+        return f'_R{symbol}E'
+
+    def test_both_manglings(self):
+        for symbol, name in (
+                ('_RNCNCNgCs6DXkGYLi8lr_2cc5spawn00B5_', 'cc::spawn::{closure#0}::{closure#0}'),
+                ('_RINbNbCskIICzLVDPPb_5alloc5alloc8box_freeDINbNiB4_5boxed5FnBoxuEp6OutputuEL_ECs1iopQbuBiw2_3std',
+                 'alloc::alloc::box_free::<dyn alloc::boxed::FnBox<(), Output = ()>>'),
+                ('_RMC0INtC8arrayvec8ArrayVechKj7b_E', '<arrayvec::ArrayVec<u8, 123>>'),
+                ("_RINvC1a1fFG_RL0_hERL0_hE", "a::f::<for<'a> fn(&'a u8) -> &'a u8>"),
+                ('_RNqCs4fqI2P2rA04_11utf8_identsu30____7hkackfecea1cbdathfdh9hlq6y',
+                 'utf8_idents::საჭმელად_გემრიელი_სადილი'),
+                ('_ZN4demo4main28_$u7b$$u7b$closure$u7d$$u7d$17h05af221e174051e9E.llvm.11',
+                 'demo::main::{{closure}}'),
+                ('_ZN4demo6strikeEi', None), ('_RNvC1a9b', None), ('_RNvB_1a', None), ('main', None)):
+            self.assertEqual(tracectl_rust.demangled(symbol), name, symbol)
+
+    def test_what_would_fill_memory_or_take_years_has_no_name(self):
+        lifetimes = 'FGzzzzzzzzz_uEu'
+        self.assertEqual(tracectl_rust.demangled(self.doubled(1)), 'a::f::<(u32, u32), ((u32, u32), (u32, u32))>')
+        for symbol in (self.doubled(60), f'_RINvC1a1f{lifetimes}E', f'_RMINvC1a1f{lifetimes}Eu', '_R' + 'R' * 100_000,
+                       '_RINvC1a1f' + 'T' * 100_000):
+            self.assertIsNone(tracectl_rust.demangled(symbol), symbol[:20])
 
 
 class NamesOfContainers(unittest.TestCase):
