@@ -152,7 +152,8 @@ def _item(notification: _Json) -> Item | None:
 
 
 def target(pids: Iterable[int] = (), executables: Iterable[str] = (), everything: bool = False,
-           follow: str | None = None, units: Iterable[str] = (), cgroups: Iterable[str] = ()) -> _Json:
+           follow: str | None = None, units: Iterable[str] = (), cgroups: Iterable[str] = (),
+           containers: Iterable[str] = (), pods: Iterable[str] = (), container_cgroups: Iterable[str] = ()) -> _Json:
     """The processes in which probes fire.
 
     pids         process ids
@@ -161,9 +162,20 @@ def target(pids: Iterable[int] = (), executables: Iterable[str] = (), everything
     cgroups      of cgroup version 2, as '/system.slice/ssh.service': every process in them, now or later
     everything   every process that has the probe's file mapped
     follow       'children' or 'first_child': also those that the processes in `pids` fork later
+
+    Containers have names outside of the kernel, so the daemon only keeps these, for tracectl-join(1): while that runs, it
+    finds the containers that run, and those that are created later.
+
+    containers   names of containers
+    pods         names of pods of Kubernetes, 'NAMESPACE/NAME'
+    container_cgroups   the cgroups of those of them that run now, which are then traced without `tracectl join`
     """
     chosen: _Json = {name: list(values) for name, values in (
         ('pids', pids), ('executables', executables), ('units', units), ('cgroups', cgroups)) if values}
+    named = {name: list(values) for name, values in (
+        ('names', containers), ('pods', pods), ('cgroups', container_cgroups)) if values}
+    if named:
+        chosen['containers'] = named
     if everything:
         chosen['all'] = True
     if follow:

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import unittest
 
+import cgroups
 import pandas
 import service_manager
 import support
@@ -88,6 +89,22 @@ class PythonClient(support.DaemonTest):
             self.assertEqual(self.names(), [session.name])
         self.assertEqual(self.names(), [])
         self.assertTrue(self.connection.is_open)
+
+    def test_containers_are_chosen_by_name_and_those_that_run_by_cgroup(self):
+        made = pathlib.Path(tempfile.mkdtemp(prefix='tracectl_test_', dir=cgroups.mount_of_v2()))
+        program = self.program('hot')
+        self.addCleanup(made.rmdir)
+        self.addCleanup(program.end)
+        (made / 'cgroup.procs').write_text(str(program.pid))
+        chosen = tracectl.target(containers=['web'], pods=iter(['shop/web-0']), container_cgroups=['/' + made.name])
+        self.assertEqual(chosen, {'containers': {'names': ['web'], 'pods': ['shop/web-0'], 'cgroups': ['/' + made.name]}})
+        with self.connection.session('s') as session:
+            session.set(['u::hot_push'], chosen, do='count')
+            session.commit()
+            self.call(program, 10)
+            self.assertEqual([row['count'] for row in session.read()['rows']], [10])
+            [setting] = session.show()['settings']
+            self.assertEqual(setting['target']['containers'], chosen['containers'])
 
     def test_a_named_session_stays_and_can_be_opened_again(self):
         program, here = self.hot()
