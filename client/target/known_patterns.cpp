@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "client/target/objects_by_name.h"
 #include "client/target/shared_objects.h"
@@ -26,6 +28,7 @@ using Names = std::set<std::string>;
 constexpr std::array<std::string_view, 3> kKinds{"uprobe:", "u:", "usdt:"};
 constexpr size_t kMostSymbols = 1'000'000;
 constexpr size_t kMostNames = 50'000;
+constexpr size_t kMostDemangled = 20'000;  // which takes some 50 ms
 
 // A pattern up to the cursor: `before` is KIND: and OBJECT: as typed, `rest` what follows.
 struct Typed {
@@ -69,30 +72,68 @@ std::optional<ElfImage> open(const std::string& path) {
   return image ? std::optional(std::move(*image)) : std::nullopt;
 }
 
-// A mangled name has its parts as they are, so that few names have to be demangled; all but std, which is St.
-std::string first_part(const std::string& name) {
-  const std::string part = name.substr(0, name.find(':'));
-  return part == "std" ? "St" : part;
-}
+// Tells symbols whose names may have a given beginning from most others, because demangling takes long. A mangled name has
+// the parts of its name as they are, but for std, what is in it, operators and punctuation.
+class MangledFilter {
+ public:
+  explicit MangledFilter(const std::string& begin) {
+    const std::string plain = begin.substr(0, begin.find_first_of("<({[~ "));
+    for (size_t at = 0; at < plain.size();) {
+      const size_t end = std::min(plain.size(), plain.find(':', at));
+      if (!may_be_operator(plain.substr(at, end - at)))
+        parts_.push_back(plain.substr(at, end - at));
+      at = end + 1;
+    }
+    is_std_ = plain.starts_with("std");
+  }
 
-void add_function(const std::string& symbol, const std::string& begin, Names& to) {
-  if (to.size() >= kMostNames) return;
-  if (symbol.starts_with(begin)) to.insert(symbol);
-  if (!symbol.starts_with("_Z") && !symbol.starts_with("_R")) return;
-  if (symbol.find(first_part(begin)) == symbol.npos) return;
-  const auto name = demangle_name(symbol);
-  if (name && name->starts_with(begin) && name->find("::") != name->npos) to.insert(*name);
-}
+  bool may_fit(const std::string& symbol) const {
+    if (!symbol.starts_with("_Z") && !symbol.starts_with("_R")) return false;
+    const auto has = [&](const std::string& part) { return symbol.find(part) != symbol.npos; };
+    return is_std_ ? has("St") || has("std") : std::ranges::all_of(parts_, has);
+  }
+
+ private:
+  static bool may_be_operator(std::string_view part) {
+    constexpr std::string_view kOperator = "operator";
+    return part.starts_with(kOperator) || kOperator.starts_with(part);
+  }
+
+  std::vector<std::string> parts_;
+  bool is_std_ = false;
+};
+
+class FunctionNames {
+ public:
+  explicit FunctionNames(const std::string& begin) : begin_(begin), filter_(begin) {}
+
+  void add(const std::string& symbol) {
+    if (names_.size() >= kMostNames) return;
+    if (symbol.starts_with(begin_)) names_.insert(symbol);
+    if (demangled_ >= kMostDemangled || !filter_.may_fit(symbol)) return;
+    ++demangled_;
+    const auto name = demangle_name(symbol);
+    if (name && name->starts_with(begin_) && name->find("::") != name->npos) names_.insert(*name);
+  }
+
+  Names take() { return std::move(names_); }
+
+ private:
+  std::string begin_;
+  MangledFilter filter_;
+  size_t demangled_ = 0;
+  Names names_;
+};
 
 Names functions_of(const ElfImage& image, const std::string& begin) {
-  Names names;
+  FunctionNames names(begin);
   for (const uint32_t table : {SHT_SYMTAB, SHT_DYNSYM})
     image.each_symbol(table, kMostSymbols, [&](const char* name, const GElf_Sym& symbol) {
       const int type = GELF_ST_TYPE(symbol.st_info);
       if (symbol.st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC))
-        add_function(name, begin, names);
+        names.add(name);
     });
-  return names;
+  return names.take();
 }
 
 Names usdt_probes_of(const ElfImage& image, const std::string& begin) {
@@ -160,6 +201,12 @@ Names without_object(const Typed& typed, const std::string& program) {
 }  // namespace
 
 std::vector<std::string> known_patterns(const std::string& typed, const std::string& program) {
+  const char* home = std::getenv("HOME");
+  if (typed.starts_with("~/") && home) {
+    auto patterns = known_patterns(home + typed.substr(1), program);
+    for (std::string& pattern : patterns) pattern.replace(0, std::string_view(home).size(), "~");
+    return patterns;
+  }
   const Typed parts = split(typed);
   const Names names = parts.object ? in_file(parts, path_of_object(*parts.object, program))
                                    : without_object(parts, program);

@@ -33,6 +33,7 @@ using Candidates = std::vector<std::pair<std::string, std::string>>;  // with th
 using Values = std::map<std::string, std::string>;                    // by options
 
 constexpr unsigned kLongestSeconds = 2;  // then the shell goes on without an answer
+constexpr std::string_view kHome = "~/";
 
 // The command line around the word that is completed.
 struct Line {
@@ -174,9 +175,14 @@ bool is_letter_or_one_of(std::string_view others, char c) {
 // Whether a shell takes it as one word, and as itself. Names of files, of their symbols and of processes can be anything,
 // and bash puts words into the command line as they are. At the beginning of a word ~ and = are expanded, : is a line for
 // the shell, and - an option.
-bool is_plain(const std::string& word) {
+bool is_plain(std::string_view word) {
   return !word.empty() && is_letter_or_one_of("_./", word.front()) &&
          std::ranges::all_of(word, [](char c) { return is_letter_or_one_of("_:.,/+-@%=~", c); });
+}
+
+// What begins in the user's home directory may begin with ~ if that was typed.
+bool is_plain_after(const std::string& typed, std::string_view word) {
+  return is_plain(typed.starts_with(kHome) ? word.substr(1) : word);
 }
 
 std::string without_control(std::string text) {
@@ -191,7 +197,7 @@ void print_candidate(const std::string& word, const std::string& description) {
 
 void print_candidates(const Candidates& candidates, const Line& line) {
   for (const auto& [word, description] : candidates)
-    if (word.starts_with(line.typed) && is_plain(word))
+    if (word.starts_with(line.typed) && is_plain_after(line.typed, word))
       print_candidate(line.before + word, description);
 }
 
@@ -211,23 +217,55 @@ void print_awaited(const Awaited& awaited, const Line& line) {
   print_candidates(awaited.verbs, line);
 }
 
-// A shell hands words over with the quote with which they begin.
-std::string without_quote(std::string word) {
-  if (word.starts_with('\'') || word.starts_with('"')) word.erase(0, 1);
-  return word;
+// ---- words of the shell ----
+
+bool is_quoted(const std::string& word) { return word.starts_with('\'') || word.starts_with('"'); }
+
+// Shells hand words over as they were typed. The last quote may not have been.
+std::string without_quotes(const std::string& word) {
+  std::string text;
+  char quote = '\0';
+  for (size_t at = 0; at < word.size(); ++at) {
+    const char c = word[at];
+    if (c == quote)
+      quote = '\0';
+    else if (!quote && (c == '\'' || c == '"'))
+      quote = c;
+    else if (quote != '\'' && c == '\\' && at + 1 < word.size())
+      text += word[++at];
+    else
+      text += c;
+  }
+  return text;
+}
+
+std::string with_home(const std::string& word) {
+  const char* home = std::getenv("HOME");
+  return home && word.starts_with(kHome) ? home + word.substr(1) : word;
+}
+
+std::string as_shell_reads(const std::string& word) { return without_quotes(with_home(word)); }
+
+std::vector<std::string> as_shell_reads_all(std::span<const std::string> words) {
+  std::vector<std::string> all;
+  for (const std::string& word : words) all.push_back(as_shell_reads(word));
+  return all;
 }
 
 }  // namespace
 
-void print_completions(const CLI::App& app, size_t cursor, std::span<const std::string> words) {
+void print_completions(const CLI::App& app, size_t cursor, std::span<const std::string> typed) {
   ::alarm(kLongestSeconds);
+  const auto words = as_shell_reads_all(typed);
   const auto dashes = std::ranges::find(words, "--");
   const auto at_dashes = static_cast<size_t>(dashes - words.begin());
   if (cursor > at_dashes) return (void)std::puts(cursor == at_dashes + 1 ? ":commands" : ":files");
+  const std::string word = cursor < typed.size() ? typed[cursor] : "";
   Line line{.before = "",
-            .typed = cursor < words.size() ? without_quote(words[cursor]) : "",
-            .values = values_in(app, words.first(at_dashes)),
+            .typed = without_quotes(word),
+            .values = values_in(app, std::span(words).first(at_dashes)),
             .command = {}};
+  if (is_quoted(word) && line.typed.starts_with(kHome)) return;  // that is no home directory
   if (at_dashes < words.size()) line.command.assign(dashes + 1, words.end());
   std::vector<std::string> before(words.begin(), words.begin() + static_cast<ptrdiff_t>(cursor));
   if (const size_t equals = line.typed.find('=');

@@ -14,7 +14,7 @@ import terminal
 
 FILES = support.ROOT / 'packaging/completions'
 IN_ZSH = '''
-_describe() { print -rl -- ${(P)@[-1]} }
+_describe() { print -rl -- ${(P)2} }
 _call_program() { shift; eval "$@" }
 _files() {}
 words=("$@")
@@ -39,6 +39,8 @@ def verbs_in_help(*words):
 
 class Completions:
     """For one shell, whose class has `complete()`: the words for the last of these, or for that in the middle."""
+
+    TELLS_QUOTES = True  # whether the shell hands over words with their quotes
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -140,6 +142,28 @@ class Completions:
     def test_of_another_host_nothing_is_known(self):
         self.assertEqual(self.complete('-H', 'elsewhere', 'count', 'u:./counters:f001'), set())
 
+    def test_units_of_another_host_are_not_those_of_this_one(self):
+        here = self.folder / 'systemctl'
+        here.write_text('#!/bin/sh\necho "tracectl-some.service loaded active running Some"\n')
+        here.chmod(0o755)
+        self.options['env']['PATH'] = f'{self.folder}:{self.options["env"]["PATH"]}'
+        self.assertEqual(self.complete('count', '-u', 'tracectl-'), {'tracectl-some.service'})
+        for host in ('-H', 'elsewhere'), ('--host=elsewhere',), ('-Helsewhere',):
+            self.assertEqual(self.complete(*host, 'count', '-u', 'tracectl-'), set(), host)
+
+    def test_quoted_words_and_those_in_the_home_directory(self):
+        self.options['env']['HOME'] = str(self.folder)
+        for program in '~/counters', f"'{self.folder}/counters'", f'"{self.folder}/counters"':
+            self.assertEqual(self.complete('count', '-x', program, 'f0019'), {'f0019'}, program)
+            self.assertEqual(self.complete('count', '-x', program, 'u::f0019'), {'u::f0019'}, program)
+        if self.TELLS_QUOTES:
+            self.assertEqual(self.complete('count', '-x', "'~/counters'", 'f0019'), set())
+
+    def test_patterns_that_begin_with_the_home_directory(self):
+        self.options['env']['HOME'] = str(self.folder)
+        self.assertIn('~/counters:f0019', self.complete('count', '~/counters:f0019'))
+        self.assertIn('~/counters:', self.complete('count', '~/counte'))
+
     def test_functions_of_the_program_that_is_traced(self):
         program = str(self.folder / 'counters')
         self.assertEqual(self.complete('count', '--executable=' + program, 'f0019'), {'f0019'})
@@ -188,6 +212,8 @@ class InZsh(Completions, unittest.TestCase):
 
 
 class InFish(Completions, unittest.TestCase):
+    TELLS_QUOTES = False
+
     def complete(self, *words):
         said = output_of('fish', '--no-config', '-c', '. $argv[1]; complete -C "$argv[2..-1]"',
                          FILES / 'tracectl.fish', 'tracectl', *words, **self.options)
