@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/target/containers.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -118,10 +120,11 @@ bool is_part_of_id(const std::string& text) {
 Error no_such(const char* what, const std::string& name,
               const std::set<std::string, std::less<>>& names) {
   const std::vector<std::string_view> all(names.begin(), names.end());
-  const std::string known =
-      all.empty() ? std::string("; no names of ") + what +
-                        "s can be read here: ask as root, or give an id by --container, or --cgroup"
-                  : did_you_mean(name, all);
+  const std::string why =
+      ::geteuid() == 0 ? "are known here: give" : "can be read here: ask as root, or give";
+  const std::string known = all.empty() ? std::string("; no names of ") + what + "s " + why +
+                                              " an id by --container, or --cgroup"
+                                        : did_you_mean(name, all);
   return Error{Code::not_found, std::string("no ") + what + ' ' + name + " runs" + known, "target"};
 }
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
+
 #include "client/options/size.h"
 #include "client/options/trace_file_name.h"
 #include "client/options/whole_object.h"
@@ -37,6 +40,9 @@ void add_target_options(Grammar& grammar, ProbeOptions& probes) {
       .option("-u,--unit", probes.units,
               "every process of this unit of systemd's, now or later; repeatable")
       .value_name("UNIT")
+      .check([](const std::string& unit) {
+        return std::string(unit.empty() ? "a unit is wanted, as ssh.service" : "");
+      })
       .one_at_a_time();
   grammar
       .option("--cgroup", probes.cgroups,
@@ -147,12 +153,19 @@ std::optional<uint64_t> most_added(bool yes) {
   return yes ? std::nullopt : std::optional(kMostWithoutYes);
 }
 
+static std::string not_a_percentage(const std::string& text) {
+  char* end = nullptr;
+  const double percent = std::strtod(text.c_str(), &end);
+  if (!text.empty() && !*end && percent > 0 && std::isfinite(percent)) return {};
+  return "percent of a CPU are wanted, as 5 or 0.5, not " + text;
+}
+
 void add_budget(Grammar& grammar, std::optional<double>& budget) {
   grammar
       .option("--budget", budget,
               "leave out probes while all hits together cost more than this: percent of a CPU")
       .value_name("PERCENT")
-      .positive();
+      .check(not_a_percentage);
 }
 
 Option add_rows(Grammar& grammar, size_t& rows) {

@@ -10,6 +10,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/control/commands.h"
 #include "daemon/control/log.h"
+#include "daemon/control/own_capabilities.h"
 #include "daemon/kernel/kernel.h"
 #include "daemon/sessions/engine.h"
 #include "daemon/stream/item_queue.h"
@@ -70,6 +71,7 @@ struct LocalEngine::Running {
 };
 
 Result<std::unique_ptr<LocalEngine>> LocalEngine::start(const Options& options) {
+  if (auto may = check_capabilities_of_command(); !may) return may.error();
   open_command_log(options.verbose);
   auto kernel = Kernel::open(
       {.fast_nops = options.fast_nops, .emulates = options.emulate, .for_one_command = true});

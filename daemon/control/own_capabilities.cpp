@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <span>
 #include <string>
 
 namespace tracectl {
@@ -24,6 +25,8 @@ constexpr std::array<Needed, 3> kNeeded{{
     {CAP_PERFMON, CAP_SYS_ADMIN, "CAP_PERFMON"},
     {CAP_SYS_PTRACE, CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
 }};
+
+constexpr size_t kNeededToLoad = 2;  // programs
 
 class Capabilities {
  public:
@@ -47,15 +50,29 @@ class Capabilities {
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> words_{};
 };
 
+std::string missing_of(const Capabilities& own, std::span<const Needed> needed) {
+  std::string missing;
+  for (const Needed& one : needed)
+    if (!own.are_permitted(one.capability) && !own.are_permitted(one.in_place_of_it))
+      missing += (missing.empty() ? "" : ", ") + std::string(one.name);
+  return missing;
+}
+
 }  // namespace
+
+Status check_capabilities_of_command() {
+  const auto own = Capabilities::of_this_process();
+  if (!own) return own.error();
+  const std::string missing = missing_of(*own, std::span(kNeeded).first(kNeededToLoad));
+  if (missing.empty()) return ok();
+  return Error{Code::denied, "without a daemon this needs root, or " + missing +
+                                 "; with a tracectld that runs you can trace your own processes"};
+}
 
 Status take_capabilities() {
   auto own = Capabilities::of_this_process();
   if (!own) return own.error();
-  std::string missing;
-  for (const Needed& needed : kNeeded)
-    if (!own->are_permitted(needed.capability) && !own->are_permitted(needed.in_place_of_it))
-      missing += (missing.empty() ? "" : ", ") + std::string(needed.name);
+  const std::string missing = missing_of(*own, kNeeded);
   if (missing.empty()) return own->make_effective();
   return Error{Code::denied, "the daemon lacks " + missing +
                                  ": run it as root, or give its unit or container CAP_BPF, "

@@ -10,4 +10,7 @@ namespace tracectl {
 // missing.
 Status take_capabilities();
 
+// Fails with Code::denied, and says what to do, if a command could load no program without a daemon.
+Status check_capabilities_of_command();
+
 }  // namespace tracectl

@@ -548,10 +548,16 @@ Status TargetFinder::add_executable_of(const Process& process, const MappedFile&
 }
 
 Status TargetFinder::add_by_path() {
+  if (pattern_.function.starts_with('/'))
+    return Error{Code::invalid,
+                 "which of its functions? " + pattern_.function + ":* is all of them, " +
+                     pattern_.function + ":FUNCTION is one",
+                 "patterns"};
   if (!is_path(pattern_.object))
     return Error{Code::invalid,
-                 "without a process OBJECT must be an absolute path: name the file in \"" +
-                     to_string(pattern_) + "\", or choose a target (-p, -x, -- COMMAND)",
+                 "without a process OBJECT must be an absolute path: name the file before \"" +
+                     to_string(pattern_) +
+                     "\", as in /usr/lib/libx.so:f, or choose a target (-p, -x, -- COMMAND)",
                  "patterns"};
   if (is_in_memory(pattern_.object))
     return Error{Code::invalid,

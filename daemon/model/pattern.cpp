@@ -203,10 +203,11 @@ bool is_of_usdt(std::string_view kind) {
 
 // Of other tools, which trace the kernel and the machine.
 bool is_of_others(std::string_view kind) {
-  return is_any_of(kind, std::to_array<std::string_view>(
-                             {"kprobe", "kretprobe", "fentry", "fexit", "kfunc", "kretfunc",
-                              "tracepoint", "rawtracepoint", "syscalls", "sched", "profile",
-                              "interval", "software", "hardware", "watchpoint", "iter"}));
+  return is_any_of(
+      kind, std::to_array<std::string_view>({"kprobe", "kretprobe", "fentry", "fexit", "kfunc",
+                                             "kretfunc", "tracepoint", "rawtracepoint", "syscall",
+                                             "syscalls", "sched", "profile", "interval", "software",
+                                             "hardware", "watchpoint", "iter"}));
 }
 
 Error unknown_kind(const Source& source, std::string_view text, std::string_view kind) {

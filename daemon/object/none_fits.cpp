@@ -111,9 +111,7 @@ class Functions {
       const auto name = demangle_name(one.name);
       if (name && glob_match(pattern_.function, last_name(*name)))
         return "the file has " + demangle(one.name).value_or(*name) +
-               ": with :: or ( FUNCTION is "
-               "compared with such names, as in *::" +
-               last_name(*name) + "(*";
+               ": name it so, or by *::" + last_name(*name);
     }
     return {};
   }

@@ -105,8 +105,9 @@ bool is_hidden_from(const Owner& user, const Credentials& process) {
 
 Status may_trace(const Owner& user, const Process& process) {
   const auto credentials = credentials_of(process);
-  if (!credentials) return credentials.error();
-  if (!is_hidden_from(user, *credentials)) return ok();
+  // What is hidden from the daemon is nobody's.
+  if (!credentials && credentials.error().code != Code::denied) return credentials.error();
+  if (credentials && !is_hidden_from(user, *credentials)) return ok();
   return Error{
       Code::denied,
       "process " + std::to_string(process.pid()) +

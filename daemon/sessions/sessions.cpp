@@ -21,7 +21,10 @@ bool is_session_name(const std::string& name) {
 Result<Session*> Sessions::find(const std::string& name) {
   const auto found = by_name_.find(name);
   if (found == by_name_.end())
-    return Error{Code::not_found, "there is no session \"" + name + "\"", "session"};
+    return Error{
+        Code::not_found,
+        "there is no session \"" + name + "\"; tracectl session list shows which there are",
+        "session"};
   return &found->second;
 }
 

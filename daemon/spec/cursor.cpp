@@ -43,6 +43,15 @@ uint64_t nanoseconds_in(std::string_view unit) {
   return unit == "s" ? 1'000'000'000 : 0;
 }
 
+// What is written here for a word of other languages.
+std::string remedy_for(const Token& token) {
+  if (token.text == "and") return "; && is and";
+  if (token.text == "or") return "; || is or";
+  if (token.text == "not") return "; ! is not";
+  if (token.text == "/") return "; a condition stands without slashes around it";
+  return {};
+}
+
 }  // namespace
 
 Token Cursor::take() {
@@ -121,7 +130,8 @@ Error Cursor::error(const Token& token, std::string message) const {
 
 Error Cursor::unexpected(const std::string& what) const {
   if (at(Token::Kind::end)) return error_here(what + " is missing here");
-  return error_here("\"" + std::string{here().text} + "\" is not expected here, but " + what);
+  return error_here("\"" + std::string{here().text} + "\" is not expected here, but " + what +
+                    remedy_for(here()));
 }
 
 }  // namespace tracectl

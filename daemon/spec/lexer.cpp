@@ -55,6 +55,9 @@ std::string quoted(char c) {
 Error strange(std::string_view text, size_t at) {
   std::string message = quoted(text[at]) + " has no meaning here";
   if (text[at] == '=') message += "; == compares";
+  if (text[at] == '\'') message += "; strings are in double quotes";
+  if (text[at] == '$') message += "; arguments are arg0, arg1 and so on, or arg.NAME";
+  if (text[at] == '@') message += "; results have no names, keys follow by: count by pid";
   if (text[at] == '[') message += "; the index of an array is a number: arg.list[3]";
   return error_at(text, at, std::move(message));
 }

@@ -362,8 +362,10 @@ class SpecParser {
     const Token& token = cursor_.here();
     if (token.kind != Token::Kind::word)
       return cursor_.error_here(std::string{"an action is missing here: "} + kActions);
-    return cursor_.error_here("unknown action \"" + std::string{token.text} + "\": " + kActions +
-                              did_you_mean(token.text, kActionNames));
+    const bool prints = token.text == "print" || token.text == "printf";
+    return cursor_.error_here(
+        "unknown action \"" + std::string{token.text} + "\": " + kActions +
+        (prints ? "; event(E, ...) shows values" : did_you_mean(token.text, kActionNames)));
   }
 
   Error unexpected_behind_action() const {

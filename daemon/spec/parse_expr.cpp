@@ -379,7 +379,11 @@ class ExprParser {
   Error missing() const { return cursor_.unexpected("a value (" + std::string{kWords} + ")"); }
 
   Error unknown(const Token& token) const {
-    const std::string name{token.text}, near = did_you_mean(name, names_);
+    const std::string name{token.text};
+    const std::string near = name == "thread" ? "; did you mean \"tid\"?"
+                             : name == "args" || name == "arg"
+                                 ? "; an argument by its name is arg.NAME"
+                                 : did_you_mean(name, names_);
     const std::string of_argument = "; an argument by its name is arg." + name;
     return cursor_.error(
         token, "unknown name \"" + name + "\": " + kWords + (near.empty() ? of_argument : near));

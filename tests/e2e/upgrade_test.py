@@ -180,7 +180,7 @@ class Upgrade(installed.ServiceTest):
         self.systemctl('stop', 'tracectld')
         self.assertEqual(watching.communicate(timeout=60)[1],
                          'tracectl: the daemon has closed the connection; waiting for session s to go '
-                         'on\ntracectl: there is no session "s"\n')
+                         'on\ntracectl: there is no session "s"; tracectl session list shows which there are\n')
         self.assertEqual(watching.returncode, 1)
         self.wait_for('ActiveState', 'active')
 
