@@ -160,7 +160,131 @@ Result<Pattern> take_function(const Source& source, Part function, Pattern patte
   return pattern;
 }
 
-Result<Pattern> parse_function(Source& source, Pattern pattern) {
+// ---- lines ----
+
+// What ends the pattern of a line: `:*`, `:LINE` or `:LINE:COLUMN`.
+struct LineText {
+  Part line, column;
+};
+
+Part part_of(std::string_view text, size_t begin, size_t end, size_t column) {
+  return {text.substr(begin, end - begin), column + begin};
+}
+
+std::optional<LineText> find_line(Part rest) {
+  const std::string_view text = rest.text;
+  const size_t last = text.rfind(':');
+  if (last == text.npos || last == 0) return std::nullopt;
+  const Part end = part_of(text, last + 1, text.size(), rest.column);
+  if (end.text == "*") return LineText{end, {}};
+  if (!is_digits(end.text, false)) return std::nullopt;
+  const size_t before = text.rfind(':', last - 1);
+  const size_t begin = before == text.npos ? last : before + 1;
+  const Part line = part_of(text, begin, last, rest.column);
+  if (is_digits(line.text, false)) return LineText{line, end};
+  return LineText{end, {}};
+}
+
+// Paths may have an @ themselves, of objects and of files: an @ before an absolute FILE is the one, or else the last. None
+// follows a slash.
+size_t find_at_sign(std::string_view head) {
+  const size_t colon = head.rfind(':');
+  const size_t begin = colon == head.npos ? 0 : colon + 1;
+  const auto begins_file = [&](size_t at) { return at == 0 || head[at - 1] != '/'; };
+  const size_t absolute = head.find("@/", begin);
+  if (absolute != head.npos && begins_file(absolute)) return absolute;
+  for (size_t at = head.rfind('@'); at != head.npos && at >= begin; at = head.rfind('@', at - 1)) {
+    if (begins_file(at)) return at;
+    if (at == 0) break;
+  }
+  return head.npos;
+}
+
+// Whether `:*` after it asks for lines. For other names it asks for functions, of an object whose path has an @.
+bool is_of_sources(std::string_view file) {
+  if (is_glob(file)) return true;
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  return name.find('.') != name.npos && !name.ends_with(".so") && name.find(".so.") == name.npos;
+}
+
+// A pattern of a line, cut where its parts meet.
+struct LineParts {
+  Part place;  // OBJECT or OBJECT:FUNCTION
+  Part file;
+  LineText line;
+};
+
+std::optional<LineParts> find_line_parts(Part rest) {
+  const auto line = find_line(rest);
+  if (!line) return std::nullopt;
+  const size_t size = line->line.column - rest.column - 1;
+  const std::string_view head = rest.text.substr(0, size);
+  const size_t at = find_at_sign(head);
+  if (at == head.npos) return std::nullopt;
+  const Part file = part_of(head, at + 1, size, rest.column);
+  if (line->line.text == "*" && !is_of_sources(file.text)) return std::nullopt;
+  return LineParts{{head.substr(0, at), rest.column}, file, *line};
+}
+
+Status take_number(const Source& source, Part part, const char* what, uint32_t& number) {
+  constexpr uint32_t kMost = INT32_MAX;
+  const char* end = part.text.data() + part.text.size();
+  const auto parsed = std::from_chars(part.text.data(), end, number);
+  if (parsed.ec == std::errc{} && number != 0 && number <= kMost) return ok();
+  return source.error(part.column,
+                      std::string{what} + " are numbers from 1 to " + std::to_string(kMost));
+}
+
+// OBJECT, or OBJECT:FUNCTION.
+Status take_place(const Source& source, Part place, Pattern& pattern) {
+  Source parts{place.text};
+  Part object = place;
+  std::optional<Part> function;
+  if (const auto before = parts.object()) {
+    object.text = before->text;
+    function = Part{parts.rest().text, place.column + parts.rest().column};
+  }
+  if (Status status = check_object(source, object); !status) return status;
+  if (function)
+    if (Status status = check_glob(source, *function, "function"); !status) return status;
+  pattern.object = object.text;
+  if (function) pattern.function = function->text;
+  return ok();
+}
+
+Result<Pattern> take_line(const Source& source, const LineParts& parts, Pattern pattern) {
+  pattern.kind = ProbeKind::line;
+  if (Status status = take_place(source, parts.place, pattern); !status) return status.error();
+  if (Status status = check_glob(source, parts.file, "file"); !status) return status.error();
+  pattern.file = parts.file.text;
+  const auto& [line, column] = parts.line;
+  if (line.text == "*") return pattern;
+  if (Status status = take_number(source, line, "lines", pattern.line); !status)
+    return status.error();
+  if (column.text.empty()) return pattern;
+  if (Status status = take_number(source, column, "columns", pattern.column); !status)
+    return status.error();
+  return pattern;
+}
+
+std::string text_of_line(const Pattern& pattern) {
+  std::string text = "uprobe:" + pattern.object;
+  if (!pattern.function.empty()) text += ":" + pattern.function;
+  text += "@" + pattern.file + ":" + (pattern.line ? std::to_string(pattern.line) : "*");
+  if (pattern.column) text += ":" + std::to_string(pattern.column);
+  return text;
+}
+
+// ---- kinds ----
+
+bool is_of_returns(std::string_view kind) { return kind == "uretprobe" || kind == "ur"; }
+
+Result<Pattern> parse_function(Source& source, std::string_view kind, Pattern pattern) {
+  if (const auto line = find_line_parts(source.rest())) {
+    if (is_of_returns(kind))
+      return source.error(0, "a line has no return: uprobe:OBJECT@FILE:LINE traces it");
+    return take_line(source, *line, std::move(pattern));
+  }
   auto object = source.object();
   if (!object) return source.error_at_end("a function is missing: uprobe:OBJECT:FUNCTION[+OFFSET]");
   if (Status status = check_object(source, *object); !status) return status.error();
@@ -226,9 +350,12 @@ bool has_single_colon(std::string_view text) {
   return false;
 }
 
-// OBJECT:FUNCTION or FUNCTION.
+// OBJECT@FILE:LINE, OBJECT:FUNCTION or FUNCTION.
 Result<Pattern> parse_short(Source& source, std::string_view text, Pattern pattern) {
   Source whole{text};
+  if (const auto line = find_line_parts(whole.rest());
+      line && !is_of_others(text.substr(0, text.find(':'))))
+    return take_line(whole, *line, std::move(pattern));
   const auto object = source.object();
   const std::string_view function = source.rest().text;
   pattern.bare = !object || function.starts_with(':');
@@ -256,7 +383,8 @@ Result<Pattern> parse_pattern(std::string_view text, Scope scope) {
   Pattern pattern;
   pattern.scope = scope;
   const auto kind = source.part();
-  if (kind && is_of_functions(kind->text)) return parse_function(source, std::move(pattern));
+  if (kind && is_of_functions(kind->text))
+    return parse_function(source, kind->text, std::move(pattern));
   if (!kind || !is_of_usdt(kind->text)) {
     Source again{text};
     return parse_short(again, text, std::move(pattern));
@@ -266,6 +394,7 @@ Result<Pattern> parse_pattern(std::string_view text, Scope scope) {
 }
 
 std::string to_string(const Pattern& pattern) {
+  if (pattern.kind == ProbeKind::line) return text_of_line(pattern);
   if (pattern.kind == ProbeKind::usdt) {
     return "usdt:" + pattern.object + ":" + pattern.provider + ":" + pattern.name;
   }
@@ -284,6 +413,19 @@ bool names_file_name(std::string_view object, std::string_view file_name) {
   return version.starts_with(".so") || (object.ends_with(".so") && version.starts_with('.'));
 }
 
+bool names_source(std::string_view file, std::string_view path) {
+  if (file.starts_with("./")) file.remove_prefix(2);
+  if (file == path || (path.ends_with(file) && path[path.size() - file.size() - 1] == '/'))
+    return !file.empty();
+  if (!is_glob(file)) return false;
+  if (file.starts_with('/')) return glob_match(file, path);
+  for (size_t at = path.size(); at != path.npos;) {
+    at = at == 0 ? path.npos : path.rfind('/', at - 1);
+    if (glob_match(file, path.substr(at == path.npos ? 0 : at + 1))) return true;
+  }
+  return false;
+}
+
 std::optional<uint64_t> address_in(const Pattern& pattern) {
   const std::string_view text = pattern.function;
   if (pattern.kind != ProbeKind::function || !text.starts_with("0x")) return std::nullopt;
@@ -295,7 +437,7 @@ std::optional<uint64_t> address_in(const Pattern& pattern) {
 }
 
 bool wants_demangled(const Pattern& pattern) {
-  if (pattern.kind != ProbeKind::function) return false;
+  if (pattern.kind == ProbeKind::usdt) return false;
   const std::string_view name = pattern.function;
   return name.find("::") != name.npos || name.find_first_of("(< ") != name.npos ||
          is_operator(name);

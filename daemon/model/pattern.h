@@ -10,21 +10,26 @@
 
 namespace tracectl {
 
-enum class ProbeKind { function, usdt };
-constexpr ProbeKind last_of(ProbeKind) { return ProbeKind::usdt; }
+enum class ProbeKind { function, usdt, line };
+constexpr ProbeKind last_of(ProbeKind) { return ProbeKind::line; }
 
 // The two scopes, as in Erlang's trace_pattern: exported functions only, or every symbol.
 enum class Scope { local, global };
 constexpr Scope last_of(Scope) { return Scope::global; }
 
-// uprobe:OBJECT:FUNCTION[+OFFSET] or usdt:OBJECT:PROVIDER:NAME. Short for a function: OBJECT:FUNCTION, or a bare FUNCTION.
+// uprobe:OBJECT:FUNCTION[+OFFSET], usdt:OBJECT:PROVIDER:NAME, or a line of source: uprobe:OBJECT@FILE:LINE[:COLUMN], in one
+// function uprobe:OBJECT:FUNCTION@FILE:LINE[:COLUMN]. Short for a function: OBJECT:FUNCTION, or a bare FUNCTION; for a line:
+// OBJECT@FILE:LINE.
 struct Pattern {
   ProbeKind kind = ProbeKind::function;
   std::string object;    // absolute path, glob over base names, or empty: the main executable
-  std::string function;  // glob; functions only
+  std::string function;  // glob; of a line the function that has its code, or empty: any
   uint64_t offset = 0;   // bytes from the function's start; functions only
   std::string provider;  // glob; USDT only
   std::string name;      // glob; USDT only
+  std::string file;      // the end of a path, from a slash on, or a glob for such ends; lines only
+  uint32_t line = 0;     // 0: all lines; lines only
+  uint32_t column = 0;   // 0: any; lines only
   Scope scope = Scope::local;
   // A bare FUNCTION: of the main executable; if that has none, of whatever the processes map.
   bool bare = false;
@@ -37,6 +42,9 @@ struct Pattern {
     f("offset", s.offset);
     f("provider", s.provider);
     f("name", s.name);
+    f("file", s.file);
+    f("line", s.line);
+    f("column", s.column);
     f("scope", s.scope);
     f("bare", s.bare);
   }
@@ -56,10 +64,14 @@ bool is_glob(std::string_view text);
 // Whether OBJECT, a glob or a name, names files of this name, without directories: `libc` and `libc.so` name libc.so.6.
 bool names_file_name(std::string_view object, std::string_view file_name);
 
+// Whether FILE of a line names the source file with this path: as its whole end from a slash on, or as a glob for such an end.
+bool names_source(std::string_view file, std::string_view path);
+
 // The address in the file, with the offset, if FUNCTION is one: 0x and hexadecimal digits.
 std::optional<uint64_t> address_in(const Pattern& pattern);
 
-// Whether FUNCTION, PROVIDER or NAME is a glob, so that the pattern asks for whatever there is, and for no probe by name.
+// Whether FUNCTION, PROVIDER, NAME or FILE is a glob, or LINE is all, so that the pattern asks for whatever there is, and for
+// no probe by name.
 bool names_by_glob(const Pattern& pattern);
 
 // Whether a USDT name matches a glob, where `__` in the name also matches `-` in the glob.

@@ -22,6 +22,10 @@ void check_match(const Pattern& pattern, std::string_view name) {
     if (glob_match(pattern.name, name)) must(usdt_name_match(pattern.name, name));
     return;
   }
+  if (pattern.kind == ProbeKind::line) {
+    if (pattern.file == name) must(names_source(pattern.file, name));
+    return;
+  }
   bool matches = glob_match(pattern.function, name);
   if (!is_glob(pattern.function)) must(matches == (pattern.function == name));
 }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+
+#include "client/options/whole_object.h"
 
 using namespace tracectl;
 
@@ -233,4 +236,68 @@ TEST(UsdtName, DashMatchesTwoUnderscores) {
   EXPECT_TRUE(usdt_name_match("a-b-c", "a__b__c"));
   EXPECT_FALSE(usdt_name_match("query-start", "query_start"));
   EXPECT_FALSE(usdt_name_match("query-start", "query___start"));
+}
+
+TEST(Pattern, LineHasObjectFileNumberAndColumn) {
+  const Pattern line = parsed_pattern("uprobe:/usr/bin/server@src/net.c:120:7");
+  EXPECT_EQ(line.kind, ProbeKind::line);
+  EXPECT_EQ(line.object, "/usr/bin/server");
+  EXPECT_EQ(line.function, "");
+  EXPECT_EQ(line.file, "src/net.c");
+  EXPECT_EQ(line.line, 120u);
+  EXPECT_EQ(line.column, 7u);
+  EXPECT_EQ(to_string(parsed_pattern("server@net.c:120")), "uprobe:server@net.c:120");
+  EXPECT_EQ(to_string(parsed_pattern("@net.c:120:1")), "uprobe:@net.c:120:1");
+  EXPECT_EQ(parsed_pattern("u:libx*@*.c:*").line, 0u);
+  EXPECT_EQ(parsed_pattern("u:/memfd:jit@a.c:1").object, "/memfd:jit");
+}
+
+TEST(Pattern, LineCanBeOfAFunction) {
+  const Pattern line = parsed_pattern("uprobe:/x:ns::f(int)@net.c:120");
+  EXPECT_EQ(line.object, "/x");
+  EXPECT_EQ(line.function, "ns::f(int)");
+  EXPECT_EQ(line.file, "net.c");
+  EXPECT_EQ(parsed_pattern(to_string(line)), line);
+  EXPECT_EQ(parsed_pattern("u::f@net.c:*").function, "f");
+}
+
+// Both kinds of paths exist: /opt/openssl@3, and modules of Go.
+TEST(Pattern, PathsMayHaveAnAtSign) {
+  EXPECT_EQ(parsed_pattern("u:/opt/ssl@3/lib/libssl.so@ssl.c:12").object,
+            "/opt/ssl@3/lib/libssl.so");
+  EXPECT_EQ(parsed_pattern("u:/x@/go/mod/y@v1.2/z.go:12").file, "/go/mod/y@v1.2/z.go");
+  for (const char* text : {"u:/opt/ssl@3/lib/libssl.so:*", "u:/opt/ssl@3/lib/libssl.so.3:*",
+                           "u:/opt/ssl@3/bin/openssl:*", "u:/node/@scope/x.node:*"})
+    EXPECT_EQ(parsed_pattern(text).kind, ProbeKind::function) << text;
+}
+
+TEST(Pattern, WrongLinesAreRefusedWhereTheyAre) {
+  EXPECT_EQ(refusal_of_pattern("u:/x@net.c:0", 11), "lines are numbers from 1 to 2147483647");
+  EXPECT_EQ(refusal_of_pattern("u:/x@net.c:5:99999999999", 13),
+            "columns are numbers from 1 to 2147483647");
+  EXPECT_EQ(refusal_of_pattern("u:/x@:5", 5), "the file is empty");
+  EXPECT_EQ(refusal_of_pattern("ur:/x@net.c:5", 0),
+            "a line has no return: uprobe:OBJECT@FILE:LINE traces it");
+}
+
+TEST(NamesSource, ByTheEndOfAPathFromASlashOn) {
+  EXPECT_TRUE(names_source("net.c", "/src/net.c"));
+  EXPECT_TRUE(names_source("src/net.c", "/a/src/net.c"));
+  EXPECT_TRUE(names_source("./net.c", "net.c"));
+  EXPECT_TRUE(names_source("/src/net.c", "/src/net.c"));
+  EXPECT_TRUE(names_source("n?t.*", "/src/net.c"));
+  EXPECT_FALSE(names_source("net.c", "/src/subnet.c"));
+  EXPECT_FALSE(names_source("/net.c", "/src/net.c"));
+  EXPECT_FALSE(names_source("/n*.c", "/src/net.c"));
+}
+
+// FILE of a line may have slashes too.
+TEST(WholeObject, IsThePathOfTheObjectAlone) {
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(with_whole_object("./nothing@src/net.c:12"), here + "/nothing@src/net.c:12");
+  EXPECT_EQ(with_whole_object("u:x/nothing:f@src/net.c:*"),
+            "u:" + here + "/x/nothing:f@src/net.c:*");
+  for (const char* text : {"@src/net.c:12", "u:@src/net.c:12", "server@src/net.c:12",
+                           "server:f@src/net.c:12:1", "u:server@src/net.c:12"})
+    EXPECT_EQ(with_whole_object(text), text);
 }
