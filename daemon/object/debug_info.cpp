@@ -2,6 +2,7 @@
 #include "daemon/object/debug_info.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "daemon/object/debug_files.h"
@@ -76,6 +77,19 @@ const std::optional<CodeEntry>& DebugInfo::open(Unit& unit) {
   else if (const auto die = split_.open(*image_, *unit.split))
     unit.entries = CodeEntry{*die, split_.base_of(*unit.split)};
   return unit.entries;
+}
+
+std::vector<UnitLines> DebugInfo::lines() const {
+  std::vector<UnitLines> all;
+  std::unordered_set<uint64_t> seen;
+  for (const Unit& unit : units_) {
+    const auto offset = dwarf::number(unit.die, DW_AT_stmt_list);
+    if (!offset || !seen.insert(*offset).second) continue;
+    auto directory = dwarf::attribute(unit.die, DW_AT_comp_dir);
+    const char* text = directory ? ::dwarf_formstring(&*directory) : nullptr;
+    all.push_back({*offset, text ? text : ""});
+  }
+  return all;
 }
 
 // ---- functions ----

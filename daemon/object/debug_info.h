@@ -33,6 +33,12 @@ struct UnitEntries {
   dwarf::Die lines;
 };
 
+// Where the lines of a unit are.
+struct UnitLines {
+  uint64_t offset = 0;    // in .debug_line
+  std::string directory;  // from which relative paths start
+};
+
 class DebugInfo {
  public:
   // None if there is none that can be read. Common types that dwz has moved to another file are
@@ -46,6 +52,10 @@ class DebugInfo {
 
   // The unit with the code at the address.
   std::optional<UnitEntries> unit_at(uint64_t address);
+
+  // Each table of lines once. They are in the file itself, also those of split units.
+  std::vector<UnitLines> lines() const;
+  const ElfImage& image() const { return *image_; }
 
  private:
   struct Unit {

@@ -143,6 +143,15 @@ std::optional<std::vector<uint8_t>> ElfImage::unpacked_bytes(std::string_view na
   return section_bytes(name);  // as libelf has it now
 }
 
+std::string_view ElfImage::unpacked_view(std::string_view name) const {
+  const auto found = find_section(name);
+  if (!found || found->second.sh_type == SHT_NOBITS) return {};
+  if ((found->second.sh_flags & SHF_COMPRESSED) && elf_compress(found->first, 0, 0) < 0) return {};
+  const Elf_Data* data = elf_rawdata(found->first, nullptr);
+  if (!data || !data->d_buf) return {};
+  return {static_cast<const char*>(data->d_buf), data->d_size};
+}
+
 std::string ElfImage::build_id() const {
   const auto bytes = section_bytes(".note.gnu.build-id");
   constexpr size_t kHeader = 16;  // three words and the owner "GNU\0"

@@ -39,6 +39,8 @@ class ElfImage {
   std::optional<std::vector<uint8_t>> section_bytes(std::string_view name) const;
   // As above, unpacked if it is compressed. The caller has checked the sizes.
   std::optional<std::vector<uint8_t>> unpacked_bytes(std::string_view name) const;
+  // As above, without a copy; empty if there is none.
+  std::string_view unpacked_view(std::string_view name) const;
   std::string build_id() const;  // hex, empty if none
 
   // Calls `on_symbol` with each symbol of each table of the type (SHT_SYMTAB, SHT_DYNSYM), up to

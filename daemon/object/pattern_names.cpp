@@ -22,6 +22,13 @@ bool fits_demangled(const std::string& pattern, const std::string& name) {
   return pattern == name || glob_match(pattern, name);
 }
 
+bool names_line(const Pattern& pattern, const Pattern& probe) {
+  return names_source(pattern.file, probe.file) &&
+         (pattern.line == 0 || pattern.line == probe.line) &&
+         (pattern.column == 0 || pattern.column == probe.column) &&
+         (pattern.function.empty() || names_function(pattern, probe.function));
+}
+
 bool fits_object(const std::string& object, const std::string& path) {
   if (object.empty() || object == path) return true;
   return names_file_name(object, std::string_view(path).substr(path.rfind('/') + 1));
@@ -46,6 +53,7 @@ bool names_probe(const Pattern& pattern, const std::string& probe_name) {
   if (pattern.kind == ProbeKind::usdt)
     return glob_match(pattern.provider, probe->provider) &&
            usdt_name_match(pattern.name, probe->name);
+  if (pattern.kind == ProbeKind::line) return names_line(pattern, *probe);
   if (probe->offset != pattern.offset) return false;
   return names_function(pattern, probe->function);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_set>
 
 #include "daemon/object/call_graph.h"
@@ -16,6 +17,7 @@
 #include "daemon/object/function_arguments.h"
 #include "daemon/object/go_program.h"
 #include "daemon/object/ifuncs.h"
+#include "daemon/object/line_finder.h"
 #include "daemon/object/none_fits.h"
 #include "daemon/object/pattern_names.h"
 #include "daemon/object/return_planner.h"
@@ -54,6 +56,7 @@ class FunctionFinder {
                  const std::vector<std::string>& field_paths)
       : object_(object),
         pattern_(pattern),
+        offset_(pattern.offset),
         all_(object->elf().functions()),
         costs_(costs),
         arguments_(object->elf(), field_paths),
@@ -67,6 +70,27 @@ class FunctionFinder {
   // At the pattern's offset in this function only, and not in others with its name.
   ProbeMatch run_in(const Function& function) {
     add(function, function);
+    return finish();
+  }
+
+  // At these places, which the pattern of lines names in functions of any name.
+  ProbeMatch run_at(const LinesFound& lines) {
+    std::optional<Function> function;
+    std::optional<Result<FunctionBytes>> code;
+    for (const LinePlace& place : lines.places) {
+      if (!function || place.address - function->address >= function->size) {
+        function = object_->elf().function_at(place.address);
+        if (function) code.emplace(read_code(*function));
+      }
+      if (!function)
+        refuse_line(place, lines);
+      else if (has_wanted_name(*function))
+        add_line(place, lines, *function, *code);
+    }
+    match_.why_none = lines.why_none;
+    if (probes_.empty() && match_.refused.empty() && !lines.places.empty())
+      match_.why_none = "the code of these lines is in functions of other names";
+    note_files(lines);
     return finish();
   }
 
@@ -299,6 +323,58 @@ class FunctionFinder {
     return placed && placed->cost == CostClass::slow;
   }
 
+  // ---- lines ----
+
+  // Also by another name of the same code.
+  bool has_wanted_name(const Function& function) const {
+    if (pattern_.function.empty() && pattern_.scope == Scope::local) return true;
+    const auto same = std::ranges::equal_range(all_, function.address, {}, &Function::address);
+    return std::ranges::any_of(same, [&](const Function& one) {
+      if (pattern_.scope == Scope::global && !one.exported) return false;
+      return pattern_.function.empty() || names_function(pattern_, one.name);
+    });
+  }
+
+  std::string name_of(const LinePlace& place, const LinesFound& lines,
+                      const std::string& function) const {
+    Pattern exact = pattern_;
+    exact.object = object_->path();
+    exact.function = function;
+    exact.file = source_in_name(lines.files[place.file]);
+    exact.line = place.line;
+    return to_string(exact);
+  }
+
+  void add_line(const LinePlace& place, const LinesFound& lines, const Function& function,
+                const Result<FunctionBytes>& code) {
+    offset_ = place.address - function.address;
+    add_as(name_of(place, lines, function.name), function, function, code);
+  }
+
+  void refuse_line(const LinePlace& place, const LinesFound& lines) {
+    match_.refused.push_back({name_of(place, lines, ""), object_->elf().offset_of(place.address),
+                              std::nullopt,
+                              "no function that the file names contains the code, so it is not "
+                              "known where its instructions begin"});
+  }
+
+  // One FILE can be the end of several paths.
+  void note_files(const LinesFound& lines) {
+    constexpr size_t kMostNamed = 3;
+    if (is_glob(pattern_.file)) return;
+    std::set<std::string_view> files;
+    for (const LinePlace& place : lines.places) files.insert(lines.files[place.file]);
+    if (files.size() < 2) return;
+    std::string text = pattern_.file +
+                       " is several files, and each is traced; more of its path "
+                       "names one: ";
+    size_t named = 0;
+    for (const std::string_view file : files)
+      if (++named <= kMostNamed) text += (named == 1 ? "" : ", ") + std::string(file);
+    if (named > kMostNamed) text += " and " + std::to_string(named - kMostNamed) + " more";
+    match_.notes.push_back(std::move(text));
+  }
+
   void leave_out(const Function& function, const std::string& why) {
     match_.refused.push_back({name_of(function), function.offset, std::nullopt, why});
   }
@@ -316,17 +392,20 @@ class FunctionFinder {
 
   // `named`: the function that the probe is named after.
   void add(const Function& function, const Function& named) {
-    const std::string name = name_of(named);
+    add_as(name_of(named), named, function, read_code(function));
+  }
+
+  void add_as(const std::string& name, const Function& named, const Function& function,
+              const Result<FunctionBytes>& code) {
     Probe& probe = probes_[name];
     if (probe.name.empty()) {
       probe.name = name;
       probe.demangled = demangle(named.name);
     }
-    auto code = read_code(function);
     auto placed = code ? place_call(function, *code) : code.error();
     if (!placed)
       match_.refused.push_back(
-          {probe.name, function.offset + pattern_.offset, std::nullopt, placed.error().message});
+          {probe.name, function.offset + offset_, std::nullopt, placed.error().message});
     else
       add_site(probe, function, *placed, *code);
   }
@@ -337,9 +416,9 @@ class FunctionFinder {
     auto placed = place_in(function, code);
     if (!placed) return placed.error();
     if (!return_planner_) return Planned{*placed, nullptr};
-    if (pattern_.offset)
+    if (offset_)
       return Error{Code::unsupported, "within a function there is no call to follow: leave +" +
-                                          std::to_string(pattern_.offset) + " away"};
+                                          std::to_string(offset_) + " away"};
     if (is_cold_part(function))
       return Error{Code::unsupported, "this is a part of a function, which is jumped to: follow " +
                                           function.name.substr(0, function.name.find(".cold"))};
@@ -350,17 +429,17 @@ class FunctionFinder {
   void add_site(Probe& probe, const Function& function, const Planned& planned,
                 const FunctionBytes& code) {
     const Placement& placed = planned.placement;
-    Site site{.offset = function.offset + pattern_.offset + placed.moved_bytes,
+    Site site{.offset = function.offset + offset_ + placed.moved_bytes,
               .moved_bytes = placed.moved_bytes,
               .semaphore = 0,
               .cost = placed.cost,
-              .nop5 = is_nop5(Bytes(code.body).subspan(pattern_.offset + placed.moved_bytes)),
+              .nop5 = is_nop5(Bytes(code.body).subspan(offset_ + placed.moved_bytes)),
               .args = nullptr,
               .returns = planned.plan};
     const auto same = [&](const Site& other) { return other.offset == site.offset; };
     if (std::any_of(probe.sites.begin(), probe.sites.end(), same)) return;
-    site.args = pattern_.offset == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
-                                     : arguments_.within(function);
+    site.args = offset_ == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
+                             : arguments_.within(function);
     site.words_below_caller = words_to_caller(function, code, placed);
     probe.sites.push_back(std::move(site));
   }
@@ -368,9 +447,9 @@ class FunctionFinder {
   // Behind the check of a Go function's stack, which is no straight-line code, the stack is as at the entry.
   std::optional<unsigned> words_to_caller(const Function& function, const FunctionBytes& code,
                                           const Placement& placed) {
-    if (pattern_.offset == 0 && has_go_entry(object_->elf(), function))
+    if (offset_ == 0 && has_go_entry(object_->elf(), function))
       return words_below_caller(Bytes(code.body).subspan(placed.moved_bytes), 0);
-    return words_below_caller(code.body, pattern_.offset + placed.moved_bytes);
+    return words_below_caller(code.body, offset_ + placed.moved_bytes);
   }
 
   Result<Placement> place_entry_of(const Function& function, const FunctionBytes& code) {
@@ -383,16 +462,16 @@ class FunctionFinder {
 
   Result<Placement> place_in(const Function& function, const FunctionBytes& code) {
     const Bytes body = code.view.body.bytes;
-    if (pattern_.offset == 0) return place_entry_of(function, code);
-    if (function.size && pattern_.offset >= function.size)
+    if (offset_ == 0) return place_entry_of(function, code);
+    if (function.size && offset_ >= function.size)
       return Error{Code::invalid, "the offset lies behind the function's end (" +
                                       std::to_string(function.size) + " bytes)"};
-    auto placed = place(body, pattern_.offset, costs_);
-    if (pattern_.offset >= body.size()) return placed;
-    const Bytes site = body.subspan(pattern_.offset);
+    auto placed = place(body, offset_, costs_);
+    if (offset_ >= body.size()) return placed;
+    const Bytes site = body.subspan(offset_);
     match_.depends_on_nops |= is_long_nop(site);
     if (!placed || !is_nop5(site)) return placed;
-    if (auto safe = nop5_is_safe(code.view, pattern_.offset); !safe) return safe.error();
+    if (auto safe = nop5_is_safe(code.view, offset_); !safe) return safe.error();
     return placed;
   }
 
@@ -428,6 +507,7 @@ class FunctionFinder {
 
   const ObjectFilePtr& object_;
   const Pattern& pattern_;
+  uint64_t offset_;  // of the probe in its function
   const std::vector<Function>& all_;
   const SiteCosts& costs_;
   FunctionArguments arguments_;
@@ -548,6 +628,20 @@ class UsdtFinder {
   ProbeMatch match_;
 };
 
+Result<ProbeMatch> find_at_lines(const ObjectFilePtr& object, const Pattern& pattern,
+                                 const SiteCosts& costs,
+                                 const std::vector<std::string>& field_paths) {
+  const auto lines = find_lines(object->elf(), pattern);
+  if (!lines) return lines.error();
+  return FunctionFinder(object, pattern, std::nullopt, costs, field_paths).run_at(*lines);
+}
+
+Error no_return_of(const Pattern& pattern, const char* what) {
+  return {Code::invalid, to_string(pattern) + " is no " + what +
+                             ": it has no return, retval, duration or time; --from and --to "
+                             "measure between two probes"};
+}
+
 ProbeMatch explained(ProbeMatch match, const ObjectFile& object, const Pattern& pattern) {
   if (match.probes.empty() && match.refused.empty())
     match.why_none = why_none_fits(object, pattern);
@@ -580,13 +674,14 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
                                const SiteCosts& costs,
                                const std::vector<std::string>& field_paths) {
   if (pattern.kind == ProbeKind::usdt) {
-    if (returns)
-      return Error{Code::invalid, to_string(pattern) +
-                                      " is no function: it has no return, retval, duration or "
-                                      "time; --from and --to measure between two probes"};
+    if (returns) return no_return_of(pattern, "function");
     const auto& sites = object->usdt_sites();
     if (!sites) return sites.error();
     return explained(UsdtFinder(*object, pattern, *sites, costs).run(), *object, pattern);
+  }
+  if (pattern.kind == ProbeKind::line) {
+    if (returns || below) return no_return_of(pattern, "function, but a line");
+    return find_at_lines(object, pattern, costs, field_paths);
   }
   if (const auto address = address_in(pattern); address && !below)
     return find_at(*address, object, pattern, returns, costs, field_paths);

@@ -44,7 +44,8 @@ class Check {
   explicit Check(const Asked& asked)
       : size_bytes_(asked.size_bytes),
         symbols_(asked.symbols),
-        prefix_((asked.kind == ProbeKind::usdt ? "usdt:" : "uprobe:") + asked.path + ":") {}
+        kind_(asked.kind),
+        prefix_((asked.kind == ProbeKind::usdt ? "usdt:" : "uprobe:") + asked.path) {}
 
   // Without the objects that sites share.
   bool is_possible(const Probe& probe) const {
@@ -80,7 +81,9 @@ class Check {
   }
 
   bool is_name(const std::string& name) const {
-    return name.starts_with(prefix_) && name.size() > prefix_.size();
+    if (!name.starts_with(prefix_) || name.size() <= prefix_.size() + 1) return false;
+    const char next = name[prefix_.size()];
+    return next == ':' || (next == '@' && kind_ == ProbeKind::line);
   }
 
   bool is_in_file(uint64_t offset) const { return offset < size_bytes_; }
@@ -131,7 +134,8 @@ class Check {
 
   uint64_t size_bytes_;
   const std::vector<std::string>* symbols_;
-  std::string prefix_;
+  ProbeKind kind_;
+  std::string prefix_;  // of names, before the : or @
 };
 
 bool is_sorted(const std::vector<Probe>& probes) {

@@ -11,7 +11,7 @@ namespace tracectl {
 namespace {
 
 // Change it also when specs are assembled differently: counters continue under the numbers of aggregates.
-constexpr uint32_t kVersion = 9;
+constexpr uint32_t kVersion = 10;
 constexpr size_t kMostBytes = 256 << 20;
 // Every item takes a byte at least, so the bytes bound them: what could be written can be read.
 constexpr binary::Bounds kBounds{
@@ -57,7 +57,7 @@ bool is_sound(const PartState& part, const SessionState& session, const EngineSt
     const auto size_bytes = static_cast<uint64_t>(object.identity.size);
     return wire::are_possible(*part.probes, {object.path, size_bytes, kind});
   };
-  return are_of(ProbeKind::function) || are_of(ProbeKind::usdt);
+  return are_of(ProbeKind::function) || are_of(ProbeKind::usdt) || are_of(ProbeKind::line);
 }
 
 bool is_sound(const WantState& want, const SessionState& session) {

@@ -35,6 +35,14 @@ class SharedSitesTest : public testing::Test {
   SharedSites shared_;
 };
 
+// Each of them counts.
+TEST_F(SharedSitesTest, LinesAtOneAddressAreSeveralProbes) {
+  EXPECT_THAT(
+      joined({want(first_, probe("uprobe:/l:f@a.c:1")), want(first_, probe("uprobe:/l:f@a.c:2"))}),
+      ElementsAre("uprobe:/l:f@a.c:1", "uprobe:/l:f@a.c:2"));
+  EXPECT_THAT(shared_.notes(), IsEmpty());
+}
+
 TEST_F(SharedSitesTest, TheNameWithoutUnderscoresIsKept) {
   EXPECT_THAT(
       joined({want(first_, probe("uprobe:/l:__libc_read")),

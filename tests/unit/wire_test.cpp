@@ -248,6 +248,14 @@ TEST(Wire, AProbeOfAnotherFileIsNotBelieved) {
   expect_untrue(match);
 }
 
+TEST(Wire, ALineIsBelievedOnlyIfLinesWereAskedFor) {
+  ProbeMatch match = match_with({});
+  match.probes[0].name = "uprobe:/usr/bin/f@a.c:3";
+  expect_untrue(match);
+  EXPECT_TRUE(wire::decode_match(wire::encode(Result<ProbeMatch>(match)),
+                                 {kPath, kFileBytes, ProbeKind::line}));
+}
+
 TEST(Wire, ProbesOutOfOrderAreNotBelieved) {
   ProbeMatch match = match_with({});
   match.probes.push_back(match.probes[0]);
