@@ -8,11 +8,19 @@
 namespace tracectl {
 namespace {
 
+// As net.c:120
+std::string line_name(const Pattern& pattern) {
+  return pattern.file.substr(pattern.file.rfind('/') + 1) + ":" + std::to_string(pattern.line) +
+         (pattern.column ? ":" + std::to_string(pattern.column) : "");
+}
+
 std::string name_of(const Pattern& pattern) {
   if (pattern.kind == ProbeKind::usdt) return pattern.provider + ":" + pattern.name;
   const std::string offset = pattern.offset ? "+" + std::to_string(pattern.offset) : "";
-  if (display().linkage_names) return pattern.function + offset;
-  return demangle_name(pattern.function).value_or(pattern.function) + offset;
+  std::string function = pattern.function + offset;
+  if (!display().linkage_names)
+    function = demangle_name(pattern.function).value_or(pattern.function) + offset;
+  return pattern.kind == ProbeKind::line ? line_name(pattern) + " in " + function : function;
 }
 
 std::string name_of(const std::string& probe) {

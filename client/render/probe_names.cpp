@@ -23,7 +23,7 @@ std::optional<Pattern> pattern_of(std::string_view probe) {
 // The linkage name last, the shortest one first.
 std::vector<std::string> functions_of(const Pattern& pattern) {
   std::vector<std::string> functions;
-  if (!display().linkage_names && pattern.kind == ProbeKind::function) {
+  if (!display().linkage_names && pattern.kind != ProbeKind::usdt) {
     if (auto name = demangle_name(pattern.function)) functions.push_back(*std::move(name));
     if (auto name = demangle(pattern.function)) functions.push_back(*std::move(name));
   }
@@ -31,19 +31,30 @@ std::vector<std::string> functions_of(const Pattern& pattern) {
   return functions;
 }
 
+std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// Of a line, its file's name first; else an empty one.
+std::vector<std::string> files_of(const Pattern& pattern) {
+  std::vector<std::string> files{pattern.file};
+  if (pattern.kind == ProbeKind::line)
+    files.insert(files.begin(), std::string(file_name_of(pattern.file)));
+  return files;
+}
+
 // From the shortest to the one that no other probe has. Some names of templates are too long for a pattern.
 std::vector<std::string> forms_of(Pattern pattern) {
   std::vector<std::string> forms;
   const std::string linked = pattern.function;
-  for (const std::string& function : functions_of(pattern)) {
-    pattern.function = function;
-    std::string form = to_string(pattern);
-    if (parse_pattern(form) || function == linked) forms.push_back(std::move(form));
-  }
+  const auto functions = functions_of(pattern);
+  for (const std::string& file : files_of(pattern))
+    for (const std::string& function : functions) {
+      pattern.file = file;
+      pattern.function = function;
+      std::string form = to_string(pattern);
+      if (parse_pattern(form) || function == linked) forms.push_back(std::move(form));
+    }
   return forms;
 }
-
-std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // A name that OBJECT of a pattern can be.
 bool is_plain(std::string_view file_name) {
@@ -64,8 +75,7 @@ void shorten_objects(Patterns& patterns) {
 
 std::optional<std::string> demangled_function(const std::string& probe) {
   const auto pattern = pattern_of(probe);
-  return pattern && pattern->kind == ProbeKind::function ? demangle(pattern->function)
-                                                         : std::nullopt;
+  return pattern && pattern->kind != ProbeKind::usdt ? demangle(pattern->function) : std::nullopt;
 }
 
 std::string readable_name(const std::string& probe) {

@@ -8,14 +8,14 @@
 namespace tracectl::ui {
 namespace {
 
-bool is_usdt(const std::string& pattern) {
+bool has_returns(const std::string& pattern) {
   const auto parsed = parse_pattern(pattern);
-  return parsed && parsed->kind == ProbeKind::usdt;
+  return !parsed || parsed->kind == ProbeKind::function;
 }
 
 // What a hit does. Hits are counted in every view, so that no count stops while another view is shown.
 std::string action_in(const Marks::Wanted& wanted, const std::string& pattern) {
-  const bool times = wanted.view == View::times && !is_usdt(pattern);
+  const bool times = wanted.view == View::times && has_returns(pattern);
   std::string action = times ? "count, time" : "count";
   if (wanted.events) action += times ? ", event, return" : ", event";
   return action;

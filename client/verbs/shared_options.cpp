@@ -73,7 +73,7 @@ namespace {
 Option add_patterns(Grammar& grammar, ProbeOptions& probes) {
   return grammar
       .option("PATTERN", probes.patterns,
-              "FUNCTION, OBJECT:FUNCTION, uprobe:OBJECT:FUNCTION[+OFFSET] or "
+              "FUNCTION, OBJECT:FUNCTION, uprobe:OBJECT:FUNCTION[+OFFSET], OBJECT@FILE:LINE or "
               "usdt:OBJECT:PROVIDER:NAME")
       .rewritten(with_whole_object);
 }

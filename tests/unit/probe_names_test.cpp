@@ -53,6 +53,15 @@ TEST(TableNames, HaveTheParametersThatTellThemApart) {
                    "uprobe:prog:_ZN2ns4CartC1Ei", "uprobe:prog:_ZN2ns4CartC2Ei"}));
 }
 
+TEST(TableNames, OfLinesHaveTheNamesOfTheirSources) {
+  EXPECT_EQ(
+      names_of_table(
+          {in_prog("_ZN2ns5parseEi@/a/x.c:3"), in_prog("f@/a/y.c:3"), in_prog("f@/b/y.c:3")}),
+      (Shown{"uprobe:prog:ns::parse@x.c:3", "uprobe:prog:f@/a/y.c:3", "uprobe:prog:f@/b/y.c:3"}));
+  CallNames calls;
+  EXPECT_EQ(calls.of(in_prog("_ZN2ns5parseEi@/a/x.c:3:9")), "x.c:3:9 in ns::parse");
+}
+
 TEST(TableNames, HaveTheWholePathsOfFilesWithOneName) {
   EXPECT_EQ(names_of_table({"uprobe:/a/prog:main", "uprobe:/b/prog:main", "uprobe:/a/lib.so:main"}),
             (Shown{"uprobe:/a/prog:main", "uprobe:/b/prog:main", "uprobe:lib.so:main"}));
