@@ -48,6 +48,10 @@ enum {
 	TC_REGISTERS = 8,		/* of the machine that runs it */
 	TC_TEXT_LEN = 63,		/* bytes of a text in an expression */
 	TC_STR_LEN = 64,		/* the most bytes that str(E) returns, without a 0 after them */
+	TC_STR_SIZED = 1 << 7,		/* beside the most bytes of a string: its address has its length, see
+					   TC_ADDRESS_BITS */
+	TC_ADDRESS_BITS = 56,		/* of an address of a program; with TC_STR_SIZED the bits above are
+					   the string's length in bytes, if that is less than its most bytes */
 	TC_SPEC_INSNS = 256,		/* of all expressions of a spec */
 	TC_MAX_TERM_INSNS = 6,		/* of a condition of terms */
 	TC_SPEC_TEXTS = 16,

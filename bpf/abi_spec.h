@@ -105,7 +105,8 @@ enum tc_op {
 
 	/*
 	 * b selects the string that is compared, enum tc_text_of. For a string in user memory a is
-	 * its address (never an immediate); it ends before its first byte 0, or after `to` bytes.
+	 * its address (never an immediate); it ends before its first byte 0, or after `to` bytes, see
+	 * TC_STR_SIZED.
 	 * `immediate` is the index of the text; b_from is TC_FROM_REGISTER and not used.
 	 */
 	TC_OP_SKIP_UNLESS_TEXT_EQ,
@@ -123,7 +124,8 @@ enum tc_text_of {
 
 struct tc_insn {
 	__u8 op;		/* enum tc_op */
-	__u8 to;		/* register; relations; for a text its most bytes, up to TC_STR_LEN */
+	__u8 to;		/* register; relations; for a text its most bytes, up to
+				   TC_STR_LEN, | TC_STR_SIZED */
 	__u8 a_from;		/* enum tc_source */
 	__u8 a;			/* number of the register or argument */
 	__u8 b_from;		/* enum tc_source; a and b are not both immediate */
@@ -167,7 +169,8 @@ struct tc_value {
 	__u8 kind;		/* enum tc_value_kind */
 	__u8 from;		/* of an operand: enum tc_source */
 	__u8 a;			/* of an operand: its number */
-	__u8 most_bytes;	/* of a string, up to TC_STR_LEN; for bytes their number */
+	__u8 most_bytes;	/* of a string, up to TC_STR_LEN, | TC_STR_SIZED; for bytes their
+				   number */
 	__u32 code;		/* first instruction */
 };
 

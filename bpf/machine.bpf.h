@@ -151,7 +151,7 @@ static __always_inline bool skip_unless_text(struct machine *m, const struct tc_
 	int answer = compare_text(m->spec, m->desk, insn, a);
 
 	if (answer == TEXT_UNREAD) {
-		m->desk->result = a;
+		m->desk->result = address_of_string(a, insn->to);
 		return false;
 	}
 	return skip_unless(m, insn, answer == TEXT_HOLDS);

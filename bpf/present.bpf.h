@@ -180,8 +180,12 @@ __on_its_own bool try_value(bpf_user_pt_regs_t *ctx, __u64 code, __u64 value, __
 		return true;
 	if (!evaluate(ctx, code, value, at, 0))
 		return false;
-	if (what.kind == TC_VALUE_STR)
-		return read_string(&string, *at, what.most_bytes);
+	if (what.kind == TC_VALUE_STR) {
+		if (read_string(&string, *at, what.most_bytes))
+			return true;
+		*at = address_of_string(*at, what.most_bytes);
+		return false;
+	}
 	return what.kind != TC_VALUE_BYTES || read_bytes(&string, *at, what.most_bytes);
 }
 

@@ -38,7 +38,26 @@ static __always_inline __u64 is_less(__u64 a, __u64 b)
 	return difference >> 63;
 }
 
-/* Up to `most` bytes of the string at an address of the program. */
+/* The address of a string, without the length that TC_STR_SIZED says is in it. */
+static __always_inline __u64 address_of_string(__u64 address, __u8 most)
+{
+	__u64 is_sized = most / TC_STR_SIZED;
+
+	return address & ~(-is_sized << TC_ADDRESS_BITS);
+}
+
+/* The bytes of a string that are read at most. */
+static __always_inline __u8 bytes_of_string(__u64 address, __u8 most)
+{
+	__u64 length = address >> TC_ADDRESS_BITS;
+
+	if (!(most & TC_STR_SIZED))
+		return most;
+	most -= TC_STR_SIZED;
+	return length < most ? length : most;
+}
+
+/* Up to `most` bytes of the string at an address of the program; see TC_STR_SIZED. */
 __on_its_own bool read_string(struct string *string, __u64 address, __u8 most)
 {
 	char last[2] = {};
@@ -47,6 +66,11 @@ __on_its_own bool read_string(struct string *string, __u64 address, __u8 most)
 	if (!string)
 		return false;
 	clear_string(string);
+	length = bytes_of_string(address, most);
+	if (!length)
+		return most;	/* at most 0 bytes: its address could not be computed */
+	address = address_of_string(address, most);
+	most = length;
 	if (most > TC_STR_LEN)
 		return false;
 	/* The helper ends the string with a 0 within `most` bytes, so the last byte is read separately. */

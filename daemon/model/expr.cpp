@@ -106,6 +106,7 @@ class Printer {
       print_call(Expr::kCstr, expr.children[0].children[0]);
     else
       print_call("str", expr.children[0]);
+    if (expr.children.size() > 1) print_last(expr.children[1]);
     if (expr.number != Expr::kMostStrBytes) print_last(std::to_string(expr.number));
     if (expr.text == Expr::kLibcxx) print_last(Expr::kLibcxx);
   }
@@ -119,6 +120,13 @@ class Printer {
   void print_last(const std::string& parameter) {
     text.back() = ',';
     text += ' ' + parameter + ')';
+  }
+
+  void print_last(const Expr& parameter) {
+    text.back() = ',';
+    text += ' ';
+    print(parameter);
+    text += ')';
   }
 
   void print_call(std::string_view name, const Expr& child) {
@@ -220,6 +228,12 @@ Expr Expr::of_libcxx(Expr address, uint64_t most_bytes, size_t column) {
 Expr Expr::of_str(Expr address, uint64_t most_bytes, size_t column) {
   Expr expr{.kind = Kind::str, .number = most_bytes, .column = column};
   expr.children.push_back(std::move(address));
+  return expr;
+}
+
+Expr Expr::of_sized_str(Expr address, Expr length, size_t column) {
+  Expr expr = of_str(std::move(address), kMostStrBytes, column);
+  expr.children.push_back(std::move(length));
   return expr;
 }
 

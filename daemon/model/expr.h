@@ -97,7 +97,7 @@ struct Expr {
   // is then its place behind the arguments, or kNoSymbol. str: kCstr or kLibcxx if it was written as
   // such. field: its path. enumerator: its name.
   std::string text = {};
-  // str, hex and read: the address. field: the argument or result that its path begins with; before it,
+  // str, hex and read: the address; str: then its length, if it is an expression. field: the argument or result that its path begins with; before it,
   // once a site is known, the loads that compute its value (spec/fields.h).
   std::vector<Expr> children = {};
   size_t column = 0;  // in the source text, for a caret; for binary: the operator's
@@ -112,6 +112,8 @@ struct Expr {
   static Expr of_field(std::string path, Expr base, size_t column = 0);
   static Expr of_enumerator(std::string name, size_t column = 0);
   static Expr of_str(Expr address, uint64_t most_bytes, size_t column = 0);
+  // The second child of the expression is the length in bytes, of which kMostStrBytes count at most.
+  static Expr of_sized_str(Expr address, Expr length, size_t column = 0);
   // The characters of a std::string of libstdc++, like c_str(): its first member is a pointer to
   // them, so this is another name for str(u64(address)).
   static Expr of_cstr(Expr address, uint64_t most_bytes, size_t column = 0);

@@ -84,7 +84,6 @@ class Checker {
     switch (expr.kind) {
       case Kind::operand: return operand(expr);
       case Kind::field:
-      case Kind::str:
       case Kind::read: return integer(expr.children[0]);
       case Kind::unary: return unary(expr);
       case Kind::binary: return binary(expr);
@@ -95,7 +94,8 @@ class Checker {
   Status key(const Expr& expr) const { return is_key_only(expr) ? ok() : value(expr); }
 
   Status value(const Expr& expr) const {
-    if (expr.kind == Kind::str || expr.kind == Kind::hex) return integer(expr.children[0]);
+    if (expr.kind == Kind::str) return memory_of_string(expr);
+    if (expr.kind == Kind::hex) return integer(expr.children[0]);
     if (expr.kind == Kind::text) return error(expr, "a text that never changes is no value");
     return is_string(expr) ? ok() : integer(expr);
   }
@@ -111,6 +111,13 @@ class Checker {
     bool name = expr.kind == Kind::operand &&
                 (expr.operand == Operand::comm || expr.operand == Operand::tag);
     return name || expr.kind == Kind::text || expr.kind == Kind::str;
+  }
+
+  // Its address, and its length if that is an expression.
+  Status memory_of_string(const Expr& string) const {
+    for (const Expr& child : string.children)
+      if (Status checked = integer(child); !checked) return checked;
+    return ok();
   }
 
   Error string_as_integer(const Expr& expr) const {
@@ -208,7 +215,7 @@ class Checker {
     if (expr.op != Operator::like && text.text.size() > most)
       return error(text, "never equal: the string has " + std::to_string(most) +
                              " bytes at most, this text " + std::to_string(text.text.size()));
-    return string.kind == Kind::str ? integer(string.children[0]) : ok();
+    return string.kind == Kind::str ? memory_of_string(string) : ok();
   }
 
   Error error(const Expr& part, std::string message) const {

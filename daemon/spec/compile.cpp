@@ -19,6 +19,7 @@ namespace {
 
 using Kind = Expr::Kind;
 
+static_assert(TC_STR_SIZED > TC_STR_LEN && TC_STR_LEN < 1 << (64 - TC_ADDRESS_BITS));
 static_assert(Expr::kMostTextBytes == TC_TEXT_LEN && Expr::kMostStrBytes == TC_STR_LEN);
 
 static_assert(Expr::kSignedResult == TC_RETVAL_SIGNED);
@@ -150,8 +151,8 @@ class Compiler {
     if (as.type == ValueType::stack) as.most_frames = static_cast<uint8_t>(expr.number);
     if (as.type == ValueType::caller) as.most_frames = 1;
     if (expr.kind == Kind::str || expr.kind == Kind::hex) {
-      as.most_bytes = static_cast<uint8_t>(expr.number);
-      result = value(expr.children[0], 0);
+      as.most_bytes = most_bytes_of(expr);
+      result = address(expr, 0);
     }
     out_.op(TC_OP_RETURN, 0, result);
     return code(expr, std::move(as));
@@ -252,7 +253,48 @@ class Compiler {
     return {a, b};
   }
 
+  // ---- strings and bytes ----
+
+  static bool is_sized(const Expr& string) { return string.children.size() > 1; }
+
+  static uint8_t most_bytes_of(const Expr& string) {
+    return static_cast<uint8_t>(string.number | (is_sized(string) ? TC_STR_SIZED : 0));
+  }
+
+  // Where the string or the bytes are; with TC_STR_SIZED the length is in it.
+  Source address(const Expr& string, uint8_t free) {
+    if (!is_sized(string)) return value(string.children[0], free);
+    const uint8_t length = next(free);
+    const Source at = moved(value(string.children[0], free), free);
+    out_.op(TC_OP_SHR_U, claim(length), at, immediate(TC_ADDRESS_BITS));
+    fail_if(TC_OP_SKIP_UNLESS_U, TC_GREATER, length);  // no address has these bits
+    moved(value(string.children[1], length), length);
+    if (!is_unsigned(string.children[1])) fail_if(TC_OP_SKIP_UNLESS_S, TC_LESS, length);
+    at_most(length, TC_STR_LEN);
+    out_.op(TC_OP_SHL, length, in_register(length), immediate(TC_ADDRESS_BITS));
+    out_.op(TC_OP_OR, free, at, in_register(length));
+    return at;
+  }
+
+  // Fails if the register has this relation to 0.
+  void fail_if(tc_op skip_unless, tc_relation relation, uint8_t number) {
+    Label over;
+    out_.skip_unless(skip_unless, relation, in_register(number), kZero, over);
+    out_.op(TC_OP_DIV_U, number, in_register(number), kZero);
+    out_.bind(over);
+  }
+
+  void at_most(uint8_t number, uint64_t most) {
+    Label over;
+    out_.skip_unless(TC_OP_SKIP_UNLESS_U, TC_GREATER, in_register(number), immediate(most), over);
+    out_.op(TC_OP_MOVE, number, immediate(most));
+    out_.bind(over);
+  }
+
+  // ---- registers ----
+
   Source moved(const Source& source, uint8_t to) {
+    if (source.is_register() && source.number == to) return source;
     out_.op(TC_OP_MOVE, claim(to), source);
     return in_register(to);
   }
@@ -326,10 +368,10 @@ class Compiler {
     const Expr& text = expr.children[on_left ? 0 : 1];
     const Expr& string = expr.children[on_left ? 1 : 0];
     const bool user = string.kind == Kind::str;
-    Source address = user ? value(string.children[0], free) : Source{TC_FROM_REGISTER};
-    if (address.is_immediate()) address = moved(address, free);
-    out_.skip_unless_text(text_comparison(expr.op, !truth), text_of_string(string), address,
-                          static_cast<uint8_t>(user ? string.number : 0), text.text, label);
+    Source at = user ? address(string, free) : Source{TC_FROM_REGISTER};
+    if (at.is_immediate()) at = moved(at, free);
+    out_.skip_unless_text(text_comparison(expr.op, !truth), text_of_string(string), at,
+                          user ? most_bytes_of(string) : uint8_t{0}, text.text, label);
   }
 
   const Arguments& arguments_;

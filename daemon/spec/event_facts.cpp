@@ -46,7 +46,7 @@ std::string why_unknown(const Expr& expr, const EventSource& source) {
     case Expr::Kind::hex:
       return "a recording has nothing of the program's memory but what was asked for";
     case Expr::Kind::str:
-      if (is_recorded_text(expr.children[0], source)) return "";
+      if (expr.children.size() == 1 && is_recorded_text(expr.children[0], source)) return "";
       return "this text was not recorded: event(" + to_string(expr) + ") records it";
     case Expr::Kind::operand: break;
     default: return "";

@@ -78,7 +78,9 @@ Status set_result(Expr& part, const Expr& whole, const Argument* result) {
 
 // The end of a text that has its length behind it is no 0.
 bool reads_past_its_end(const Expr& expr, const Arguments& arguments) {
-  if (expr.kind != Expr::Kind::str || !is_argument(expr.children.front())) return false;
+  const bool has_length = expr.children.size() > 1;
+  if (expr.kind != Expr::Kind::str || has_length || !is_argument(expr.children.front()))
+    return false;
   const uint64_t index = expr.children.front().number;
   return index < arguments.size() && arguments[index].length_behind;
 }

@@ -296,13 +296,15 @@ class ExprParser {
            cursor_.here().text == Expr::kLibcxx;
   }
 
-  // str(E) or str(E, N), and cstr likewise, whose last parameter can be libcxx
+  // str(E), str(E, N) or str(E, LENGTH), and cstr likewise, whose last parameter can be libcxx
   Result<Part> str() {
     const Token token = cursor_.take();
     auto address = open_call(token);
     if (!address) return address;
     uint64_t most_bytes = Expr::kMostStrBytes;
     bool more = cursor_.take_if(Token::Kind::comma);
+    if (more && !is_cstr(token) && !cursor_.at(Token::Kind::integer))
+      return sized_str(token, std::move(address->expr));
     if (more && !is_libcxx(token)) {
       auto given = byte_count(token, "the most bytes, an integer");
       if (!given) return given.error();
@@ -315,6 +317,14 @@ class ExprParser {
     if (more) cursor_.take();
     const auto make = more ? Expr::of_libcxx : is_cstr(token) ? Expr::of_cstr : Expr::of_str;
     return close_call(make(std::move(address->expr), most_bytes, token.column));
+  }
+
+  // str(E, LENGTH), behind the comma
+  Result<Part> sized_str(const Token& function, Expr address) {
+    auto length = binary(kLoosest);
+    if (!length) return length;
+    return close_call(
+        Expr::of_sized_str(std::move(address), std::move(length->expr), function.column));
   }
 
   // hex(E, N)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/support/machine.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "daemon/model/pattern.h"
@@ -126,7 +127,7 @@ class Machine {
     if (insn.b == TC_TEXT_COMM) return hit_.comm;
     if (insn.a_from == TC_FROM_IMMEDIATE) throw std::logic_error{"the immediate is the text's"};
     auto address = load(insn.a_from, insn.a, 0);
-    return address ? read_string(hit_, *address, insn.to) : std::nullopt;
+    return address ? read_text(hit_, *address, insn.to) : std::nullopt;
   }
 
   std::optional<bool> compare_text(const tc_insn& insn) const {
@@ -167,6 +168,13 @@ std::optional<std::string> read_string(const MachineHit& hit, uint64_t address, 
     string += static_cast<char>(*byte);
   }
   return string;
+}
+
+std::optional<std::string> read_text(const MachineHit& hit, uint64_t address, uint8_t most_bytes) {
+  if (!(most_bytes & TC_STR_SIZED)) return read_string(hit, address, most_bytes);
+  const uint64_t length = address >> TC_ADDRESS_BITS;
+  const uint64_t plain = address & ((uint64_t{1} << TC_ADDRESS_BITS) - 1);
+  return read_string(hit, plain, std::min<uint64_t>(length, most_bytes - TC_STR_SIZED));
 }
 
 std::optional<uint64_t> argument_value(const MachineHit& hit, size_t index, bool is_signed) {

@@ -32,6 +32,8 @@ std::optional<uint64_t> read_memory(const MachineHit& hit, uint64_t address, uns
                                     bool is_signed);
 // The string at the address: up to a zero byte, or most_bytes.
 std::optional<std::string> read_string(const MachineHit& hit, uint64_t address, size_t most_bytes);
+// The string of an operand with `most_bytes` as in bpf/abi_spec.h, which may be sized.
+std::optional<std::string> read_text(const MachineHit& hit, uint64_t address, uint8_t most_bytes);
 // The argument, extended to 64 bits.
 std::optional<uint64_t> argument_value(const MachineHit& hit, size_t index, bool is_signed);
 
