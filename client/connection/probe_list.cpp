@@ -12,14 +12,15 @@
 
 namespace tracectl {
 
-Result<protocol::ProbeListReply> list_probes(Backend& backend,
-                                             const std::vector<std::string>& patterns,
-                                             const std::string& scope,
-                                             const protocol::TargetPart& target,
-                                             NamedDebugFiles& debug_files,
-                                             std::optional<std::string> returns) {
-  protocol::ProbeList request{
-      .patterns = patterns, .scope = scope, .target = target, .returns = std::move(returns)};
+Result<protocol::ProbeListReply> list_probes(
+    Backend& backend, const std::vector<std::string>& patterns, const std::string& scope,
+    const protocol::TargetPart& target, NamedDebugFiles& debug_files,
+    std::optional<std::string> returns, std::optional<uint64_t> types) {
+  protocol::ProbeList request{.patterns = patterns,
+                              .scope = scope,
+                              .target = target,
+                              .returns = std::move(returns),
+                              .types = types};
   auto opened = open_files(patterns, target);
   request.files = opened.paths;
   debug_files.add_to(request, opened);

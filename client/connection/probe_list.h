@@ -12,13 +12,14 @@
 namespace tracectl {
 
 // What can be traced in the target, as far as this user may: with the files and the processes that it can open.
-// `returns`: as in the request.
+// `returns` and `types`: as in the request.
 Result<protocol::ProbeListReply> list_probes(Backend& backend,
                                              const std::vector<std::string>& patterns,
                                              const std::string& scope,
                                              const protocol::TargetPart& target,
                                              NamedDebugFiles& debug_files,
-                                             std::optional<std::string> returns = std::nullopt);
+                                             std::optional<std::string> returns = std::nullopt,
+                                             std::optional<uint64_t> types = std::nullopt);
 
 bool is_no_match(const Error& error);
 // The error of the last of so many files in which nothing matches.

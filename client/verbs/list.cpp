@@ -14,11 +14,13 @@
 #include "client/render/call_names.h"
 #include "client/render/probe_table.h"
 #include "client/render/text.h"
+#include "client/render/types_text.h"
 #include "client/target/objects_by_name.h"
 #include "client/target/target.h"
 #include "client/verbs/all.h"
 #include "client/verbs/shared_options.h"
 #include "daemon/model/cost.h"
+#include "daemon/model/field_path.h"
 
 namespace tracectl {
 namespace {
@@ -90,6 +92,12 @@ class ListProbes final : public Verb {
                 "takes: auto, "
                 "exits, trampoline")
         .value_name("WAY");
+    const Option types =
+        grammar.flag("--types", types_, "list the fields that the arguments lead to");
+    grammar.option("--levels", levels_, "with --types: fields of fields, so many levels deep")
+        .in_range(uint64_t{1}, uint64_t{kMostFieldLevels})
+        .value_name("N")
+        .needs(types);
   }
   std::vector<std::string>* command() override { return &probes_.command; }
   int run(const CommonOptions& common) override {
@@ -104,8 +112,9 @@ class ListProbes final : public Verb {
       if (auto used = debug_files_.check_used(target->part); !used) return fail(used.error());
       if (!reply) return fail(reply.error());
       sort(reply->probes, sort_);
-      show<ProbeListReply>(common, *reply,
-                           [&](const ProbeListReply& all) { return probes_text(all, rows_); });
+      show<ProbeListReply>(common, *reply, [&](const ProbeListReply& all) {
+        return types_ ? types_text(all, rows_) : probes_text(all, rows_);
+      });
       if (!common.json) print_error(notes_text(reply->notes) + refusals_text(reply->refused));
       return kDone;
     });
@@ -136,13 +145,14 @@ class ListProbes final : public Verb {
           Code::invalid,
           "give a PATTERN, or a target whose probes are listed: -p, -x, -u, --cgroup, -- COMMAND",
           "patterns"};
-    if (returns_) return list_some(backend, {kFunctions}, target);
+    if (returns_ || types_) return list_some(backend, {kFunctions}, target);
     return list_any(backend, target, {kProbes, kFunctions});
   }
 
   Result<ProbeListReply> list_some(Backend& backend, const std::vector<std::string>& patterns,
                                    const protocol::TargetPart& target) {
-    return list_probes(backend, patterns, scope_of(probes_), target, debug_files_, returns_);
+    return list_probes(backend, patterns, scope_of(probes_), target, debug_files_, returns_,
+                       types_ ? std::optional<uint64_t>(levels_) : std::nullopt);
   }
 
   // Fails if none of the patterns matches anything.
@@ -167,6 +177,8 @@ class ListProbes final : public Verb {
   size_t rows_ = SIZE_MAX;
   std::string sort_;
   std::optional<std::string> returns_;
+  bool types_ = false;
+  uint64_t levels_ = 1;
   NamedDebugFiles debug_files_;
 };
 

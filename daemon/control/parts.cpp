@@ -29,10 +29,30 @@ SitePart part_of(const Object& object, const Site& site) {
   return part;
 }
 
+// Of a bit field with its number of bits: "u8:5".
+std::string type_of_field(const ReachedField& field) {
+  if (!field.why_not.empty() || field.is_address) return field.type.declared_type;
+  const std::string bits = field.bit_count ? ":" + std::to_string(field.bit_count) : "";
+  return type_name(field.type) + bits;
+}
+
+std::vector<FieldPart> parts_of(const ReachedFields& fields) {
+  const auto known = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  std::vector<FieldPart> parts;
+  for (const ReachedField& field : fields)
+    parts.push_back(
+        {field.path, type_of_field(field), known(field.type.declared_type), known(field.why_not)});
+  return parts;
+}
+
 std::vector<ArgumentPart> parts_of(const Arguments& arguments) {
   std::vector<ArgumentPart> parts;
-  for (const Argument& argument : arguments)
-    parts.push_back(protocol::part_of(argument, parts.size()));
+  for (const Argument& argument : arguments) {
+    ArgumentPart& part = parts.emplace_back(protocol::part_of(argument, parts.size()));
+    if (argument.asked_fields) part.members = parts_of(*argument.asked_fields);
+  }
   return parts;
 }
 
@@ -51,12 +71,20 @@ ProbePart part_of(const Object& object, const Probe& probe) {
   return part;
 }
 
+size_t least_bytes_of(const ReachedFields& fields) {
+  size_t bytes = 0;
+  for (const ReachedField& field : fields)
+    bytes += field.path.size() + 2 * field.type.declared_type.size() + field.why_not.size();
+  return bytes;
+}
+
 // The bytes of the probe's texts in the answer, at least.
 size_t least_bytes_of(const Object& object, const Probe& probe) {
   size_t bytes = probe.name.size() + (probe.demangled ? probe.demangled->size() : 0);
   bytes += probe.sites.size() * (object.path().size() + object.facts().build_id.size());
   for (const Argument& argument : *probe.sites.front().args) {
     bytes += argument.text.size() + argument.name.size() + argument.declared_type.size();
+    if (argument.asked_fields) bytes += least_bytes_of(*argument.asked_fields);
     if (!argument.enumerators) continue;
     for (const Enumerator& one : *argument.enumerators) bytes += one.name.size();
   }

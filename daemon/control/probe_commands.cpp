@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "daemon/base/sent_fds.h"
 #include "daemon/control/request_limits.h"
 #include "daemon/control/stage_request.h"
+#include "daemon/model/field_path.h"
 #include "daemon/protocol/convert.h"
 
 namespace tracectl {
@@ -54,6 +56,13 @@ Result<ProbesFound> ProbeCommands::list(const ProbeList& request, Peer& peer) {
     access.is_proven = only(*proven);
   }
   Wanted wanted;
+  if (request.types) {
+    if (*request.types < 1 || *request.types > kMostFieldLevels)
+      return Error{Code::invalid,
+                   "types lists fields 1 to " + std::to_string(kMostFieldLevels) + " levels deep",
+                   "types"};
+    wanted.field_levels = static_cast<uint32_t>(*request.types);
+  }
   if (request.returns) {
     auto returns = returns_of(*request.returns);
     if (!returns) return returns.error();

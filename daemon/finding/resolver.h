@@ -48,6 +48,7 @@ struct Wanted {
   const Below* below = nullptr;               // they are in the functions that it selects; borrowed
   std::vector<std::string> symbols = {};      // their addresses, at each site
   std::vector<std::string> field_paths = {};  // of fields of their arguments and results
+  uint32_t field_levels = 0;                  // as in Question
   bool awaits = false;  // as in TargetFinder; for the settings that users have chosen themselves
 
   Question question(const Pattern& pattern) const {
@@ -55,7 +56,8 @@ struct Wanted {
             .returns = returns,
             .below = below ? std::optional(*below) : std::nullopt,
             .symbols = symbols,
-            .field_paths = field_paths};
+            .field_paths = field_paths,
+            .field_levels = field_levels};
   }
 };
 

@@ -30,6 +30,14 @@ struct FieldPath {
   std::vector<Step> steps;  // at least one
 };
 
+// The fields that the arguments and results of a file's functions get.
+struct FieldsAsked {
+  std::vector<std::string> paths = {};  // those that begin with the argument or result
+  uint32_t levels = 0;  // all fields of what an argument leads to, so many levels deep; 0: none
+};
+inline constexpr uint32_t kMostFieldLevels = 4;
+inline constexpr size_t kMostListedFields = 500;  // of an argument
+
 // Fails if it has too many steps, or is no path. The spot is in `text`.
 Result<FieldPath> parse_field_path(std::string_view text);
 

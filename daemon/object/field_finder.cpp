@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -86,7 +87,25 @@ class FieldWalk {
 
   ReachedField run() {
     if (follow_path()) finish();
+    if (!field_.why_not.empty()) field_.type.declared_type = text_of_type(type_);
     return std::move(field_);
+  }
+
+  // The names of the fields of what the path leads to, each with the sign before it; none if it leads to no struct.
+  std::vector<std::string> signed_names() {
+    if (!follow_path()) return {};
+    const bool is_pointer = has_tag(plain(), DW_TAG_pointer_type);
+    if (is_pointer && !follow_pointer()) return {};
+    const auto here = plain();
+    if (!here || !is_struct(*here) || field_.offsets.empty()) return {};
+    MemberSearch search("", kDeepestField, kMostFieldsSeen);
+    search.run(*here);
+    std::vector<std::string> names;
+    std::set<std::string_view> seen;  // names of a class hide those of its bases
+    for (const std::string& name : search.names())
+      if (names.size() <= kMostListedFields && seen.insert(name).second)
+        names.push_back((is_pointer ? "->" : ".") + name);
+    return names;
   }
 
  private:
@@ -101,15 +120,17 @@ class FieldWalk {
   // ---- messages ----
 
   bool fail(std::string why) {
+    field_.why_not = std::move(why);
+    if (!here_) return false;
     field_.column = here_->column;
     if (here_->kind != PathStep::Kind::index)
       field_.column += here_->kind == PathStep::Kind::arrow ? 2 : 1;
-    field_.why_not = std::move(why);
     return false;
   }
 
   // The path before the step. A * stands before what it applies to.
   std::string taken() const {
+    if (!here_) return path_.text;
     const size_t start = path_.text.find_first_not_of('*');
     if (here_->column < start) return path_.text.substr(here_->column + 1);
     return path_.text.substr(start, here_->column - start);
@@ -286,8 +307,51 @@ ReachedField find_field(const FieldPath& path, const FieldOwner& owner, TypeRead
   return FieldWalk(path, owner, types).run();
 }
 
-AskedFields::AskedFields(const std::vector<std::string>& paths) {
-  for (const std::string& text : paths)
+namespace {
+
+class FieldList {
+ public:
+  FieldList(const FieldOwner& owner, TypeReader& types) : owner_(owner), types_(types) {}
+
+  void add(const FieldPath& around, uint32_t levels) {
+    FieldWalk walk(around, owner_, types_);
+    for (const std::string& name : walk.signed_names()) {
+      if (fields.size() == kMostListedFields) return leave_out(around.text + name);
+      const auto path = parse_field_path(around.text + name);
+      const bool is_one_step = path && path->steps.size() == around.steps.size() + 1;
+      if (!is_one_step) continue;  // the name of something of the compiler's: _vptr.Base
+      fields.push_back(find_field(*path, owner_, types_));
+      if (levels > 1) add(*path, levels - 1);
+    }
+  }
+
+  ReachedFields fields;
+
+ private:
+  void leave_out(const std::string& path) {
+    if (std::exchange(is_full_, true)) return;
+    fields.push_back(
+        {.path = path,
+         .why_not = "this and what follows is left out: " + std::to_string(kMostListedFields) +
+                    " fields of an argument are listed"});
+  }
+
+  const FieldOwner& owner_;
+  TypeReader& types_;
+  bool is_full_ = false;
+};
+
+}  // namespace
+
+ReachedFields list_fields(const std::string& base, uint32_t levels, const FieldOwner& owner,
+                          TypeReader& types) {
+  FieldList list(owner, types);
+  list.add({.text = base, .base = base, .steps = {}}, std::min(levels, kMostFieldLevels));
+  return std::move(list.fields);
+}
+
+AskedFields::AskedFields(const FieldsAsked& asked) : levels_(asked.levels) {
+  for (const std::string& text : asked.paths)
     if (auto path = parse_field_path(text)) paths_.push_back(*std::move(path));
 }
 
@@ -312,10 +376,21 @@ std::shared_ptr<const ReachedFields> AskedFields::find(const std::vector<size_t>
   return std::make_shared<const ReachedFields>(std::move(fields));
 }
 
+std::shared_ptr<const ReachedFields> AskedFields::listed(const std::string& base,
+                                                         const FieldOwner& owner,
+                                                         TypeReader& types) {
+  const void* type = owner.type ? owner.type->addr : nullptr;
+  auto& known = listed_[{type, owner.by_address, owner.cxx, base}];
+  if (!known)
+    known = std::make_shared<const ReachedFields>(list_fields(base, levels_, owner, types));
+  return known;
+}
+
 std::shared_ptr<const ReachedFields> AskedFields::of_argument(size_t index, const std::string& name,
                                                               const FieldOwner& owner,
                                                               TypeReader& types) {
   const std::string numbered = "arg" + std::to_string(index), named = "arg." + name;
+  if (levels_ > 0) return listed(name.empty() ? numbered : named, owner, types);
   return of([&](const std::string& base) { return base == numbered || base == named; }, owner,
             types);
 }

@@ -32,12 +32,17 @@ inline constexpr size_t kMostFieldsSeen = 10'000;  // for one step of a path
 // The field at the end of the path; its `why_not` says why there is none.
 ReachedField find_field(const FieldPath& path, const FieldOwner& owner, TypeReader& types);
 
+// All fields of what `base` leads to, an argument by its text: `arg.request`. Of those beyond kMostListedFields, and of
+// what is not understood, the last one says why.
+ReachedFields list_fields(const std::string& base, uint32_t levels, const FieldOwner& owner,
+                          TypeReader& types);
+
 // What is asked for, in one file. The same paths from the same type are followed once.
 class AskedFields {
  public:
   AskedFields() = default;
   // Ignores what is no path.
-  explicit AskedFields(const std::vector<std::string>& paths);
+  explicit AskedFields(const FieldsAsked& asked);
 
   // Null if none of them is asked for.
   std::shared_ptr<const ReachedFields> of_argument(size_t index, const std::string& name,
@@ -53,9 +58,14 @@ class AskedFields {
                                           TypeReader& types);
   std::shared_ptr<const ReachedFields> find(const std::vector<size_t>& asked,
                                             const FieldOwner& owner, TypeReader& types) const;
+  std::shared_ptr<const ReachedFields> listed(const std::string& base, const FieldOwner& owner,
+                                              TypeReader& types);
 
   std::vector<FieldPath> paths_;
+  uint32_t levels_ = 0;
   std::map<Question, std::shared_ptr<const ReachedFields>> known_;
+  std::map<std::tuple<const void*, bool, bool, std::string>, std::shared_ptr<const ReachedFields>>
+      listed_;  // by the same, and the text of the argument
 };
 
 }  // namespace tracectl

@@ -37,7 +37,8 @@ struct Question {
   std::optional<Below> below = {};
   std::vector<std::string> symbols = {};  // whose addresses each site gets (symbols.h)
   std::vector<std::string> field_paths =
-      {};  // of the fields that arguments and results get (field_finder.h)
+      {};                     // of the fields that arguments and results get (field_finder.h)
+  uint32_t field_levels = 0;  // all fields of arguments are listed, so many levels deep
   SiteCosts costs = {};
   MatchBounds most = {};  // of the answer: the asker's limits, at which reading stops
 
@@ -49,6 +50,7 @@ struct Question {
     f("below", s.below);
     f("symbols", s.symbols);
     f("field_paths", s.field_paths);
+    f("field_levels", s.field_levels);
     f("costs", s.costs);
   }
 };

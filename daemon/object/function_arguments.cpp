@@ -20,7 +20,7 @@ void lose_stack(Arguments& arguments) {
 std::shared_ptr<const Arguments> FunctionArguments::at_entry(const Function& function,
                                                              uint64_t moved_bytes,
                                                              std::span<const uint8_t> code) {
-  if (!parameters_) parameters_.emplace(file_, field_paths_);
+  if (!parameters_) parameters_.emplace(file_, fields_);
   if (const GoCode go = go_code_of(file_, function); go != GoCode::none) return of_go(function, go);
   auto known = parameters_->of(function);
   if (!known) return argument_registers();
@@ -36,7 +36,7 @@ std::shared_ptr<const Arguments> FunctionArguments::within(const Function& funct
 }
 
 Argument FunctionArguments::result_of(const Function& function) {
-  if (!parameters_) parameters_.emplace(file_, field_paths_);
+  if (!parameters_) parameters_.emplace(file_, fields_);
   if (go_code_of(file_, function) != GoCode::none) return parameters_->result_of_go(function);
   return parameters_->result_of(function);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/model/argument.h"
+#include "daemon/model/field_path.h"
 #include "daemon/object/elf_file.h"
 #include "daemon/object/go_program.h"
 #include "daemon/object/parameters.h"
@@ -19,9 +20,9 @@ namespace tracectl {
 // The arguments of probes on functions of one file. Reads the debug information on first use.
 class FunctionArguments {
  public:
-  // `field_paths`: of the fields that they get (field_finder.h).
-  explicit FunctionArguments(const ElfFile& file, std::vector<std::string> field_paths = {})
-      : file_(file), field_paths_(std::move(field_paths)) {}
+  // `fields`: those that they get (field_finder.h).
+  explicit FunctionArguments(const ElfFile& file, FieldsAsked fields = {})
+      : file_(file), fields_(std::move(fields)) {}
 
   // For a probe for the entry of the function, placed `moved_bytes` after it: its parameters, or
   // else the integer argument registers. `code` is the function's. For Go code the probe is where
@@ -39,7 +40,7 @@ class FunctionArguments {
   std::shared_ptr<const Arguments> of_go(const Function& function, GoCode code);
 
   const ElfFile& file_;
-  std::vector<std::string> field_paths_;
+  FieldsAsked fields_;
   std::optional<FunctionParameters> parameters_;
 };
 

@@ -21,7 +21,7 @@ Result<FileFacts> OpenFile::facts() {
 Result<ProbeMatch> OpenFile::find(const Question& question) {
   auto match = find_probes(file_, question.pattern, question.returns,
                            question.below ? &*question.below : nullptr, question.costs,
-                           question.field_paths);
+                           {question.field_paths, question.field_levels});
   if (match) add_symbols(file_->elf(), question.pattern, question.symbols, *match);
   return match;
 }

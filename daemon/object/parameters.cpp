@@ -345,10 +345,9 @@ struct FunctionParameters::Impl {
   AskedFields asked;
 };
 
-FunctionParameters::FunctionParameters(const ElfFile& file,
-                                       const std::vector<std::string>& field_paths)
+FunctionParameters::FunctionParameters(const ElfFile& file, const FieldsAsked& fields)
     : impl_(std::make_unique<Impl>()) {
-  impl_->asked = AskedFields(field_paths);
+  impl_->asked = AskedFields(fields);
   if (auto image = file.open_debug_info())
     impl_->info = DebugInfo::open(std::move(*image), file.path(), file.debug_root());
 }

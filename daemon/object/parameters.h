@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/model/argument.h"
+#include "daemon/model/field_path.h"
 #include "daemon/object/elf_file.h"
 
 namespace tracectl {
@@ -16,9 +17,8 @@ namespace tracectl {
 class FunctionParameters {
  public:
   // A file without debug information (or with damaged or absurd information) has no known
-  // functions. `field_paths`: of the fields that parameters and results get (field_finder.h).
-  explicit FunctionParameters(const ElfFile& file,
-                              const std::vector<std::string>& field_paths = {});
+  // functions. `fields`: those that parameters and results get (field_finder.h).
+  explicit FunctionParameters(const ElfFile& file, const FieldsAsked& fields = {});
   FunctionParameters(FunctionParameters&&) noexcept;
   FunctionParameters& operator=(FunctionParameters&&) noexcept;
   ~FunctionParameters();

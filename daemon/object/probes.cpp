@@ -52,14 +52,13 @@ struct FunctionBytes {
 class FunctionFinder {
  public:
   FunctionFinder(const ObjectFilePtr& object, const Pattern& pattern,
-                 std::optional<Returns> returns, const SiteCosts& costs,
-                 const std::vector<std::string>& field_paths)
+                 std::optional<Returns> returns, const SiteCosts& costs, const FieldsAsked& fields)
       : object_(object),
         pattern_(pattern),
         offset_(pattern.offset),
         all_(object->elf().functions()),
         costs_(costs),
-        arguments_(object->elf(), field_paths),
+        arguments_(object->elf(), fields),
         ifuncs_(object) {
     if (returns) return_planner_.emplace(*object, all_, *returns, costs);
     index_cold_parts();
@@ -650,7 +649,7 @@ ProbeMatch explained(ProbeMatch match, const ObjectFile& object, const Pattern& 
 
 ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern& pattern,
                    std::optional<Returns> returns, const SiteCosts& costs,
-                   const std::vector<std::string>& field_paths) {
+                   const FieldsAsked& fields) {
   Pattern exact = pattern;
   exact.bare = false;
   exact.object = object->path();
@@ -664,15 +663,14 @@ ProbeMatch find_at(uint64_t address, const ObjectFilePtr& object, const Pattern&
   }
   exact.function = function->name;
   exact.offset = address - function->address;
-  return FunctionFinder(object, exact, returns, costs, field_paths).run_in(*function);
+  return FunctionFinder(object, exact, returns, costs, fields).run_in(*function);
 }
 
 }  // namespace
 
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
                                std::optional<Returns> returns, const Below* below,
-                               const SiteCosts& costs,
-                               const std::vector<std::string>& field_paths) {
+                               const SiteCosts& costs, const FieldsAsked& fields) {
   if (pattern.kind == ProbeKind::usdt) {
     if (returns) return no_return_of(pattern, "function");
     const auto& sites = object->usdt_sites();
@@ -684,8 +682,8 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
     return find_at_lines(object, pattern, costs, field_paths);
   }
   if (const auto address = address_in(pattern); address && !below)
-    return find_at(*address, object, pattern, returns, costs, field_paths);
-  FunctionFinder finder(object, pattern, returns, costs, field_paths);
+    return find_at(*address, object, pattern, returns, costs, fields);
+  FunctionFinder finder(object, pattern, returns, costs, fields);
   return below ? finder.run(*below) : explained(finder.run(), *object, pattern);
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "daemon/model/field_path.h"
 #include "daemon/model/pattern.h"
 #include "daemon/model/probe.h"
 #include "daemon/model/setting.h"
@@ -88,11 +89,11 @@ struct Below {
 };
 
 // With `returns`, the sites are those at which calls can be followed until they return; others are
-// refused. With `below`, the functions are those that it selects. `costs`: of the machine. `field_paths`: of the fields
+// refused. With `below`, the functions are those that it selects. `costs`: of the machine. `fields`: those
 // that arguments and results get, as far as they have them (field_finder.h).
 Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& pattern,
                                std::optional<Returns> returns = std::nullopt,
                                const Below* below = nullptr, const SiteCosts& costs = {},
-                               const std::vector<std::string>& field_paths = {});
+                               const FieldsAsked& fields = {});
 
 }  // namespace tracectl

@@ -163,7 +163,8 @@ ArgumentPart part_of(const Argument& argument, size_t index) {
           .readable = is_readable(argument),
           .kind = kind_name(argument),
           .declared_type = declared.empty() ? std::nullopt : std::optional(declared),
-          .enumerators = std::nullopt};
+          .enumerators = std::nullopt,
+          .members = std::nullopt};
 }
 
 ProbeNotification described(const EventSource& source) {

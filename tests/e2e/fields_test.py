@@ -15,8 +15,7 @@ def chunks(values):
     return [values[at:at + MOST_VALUES] for at in range(0, len(values), MOST_VALUES)]
 
 
-@support.needs_root
-class Fields(support.DaemonTest):
+class FieldTest(support.DaemonTest):
     one_daemon = True
     numbers = itertools.count()  # of sessions
 
@@ -58,6 +57,9 @@ class Fields(support.DaemonTest):
                 self.assertEqual([event['args'] for event in events],
                                  [[call[path] for path in paths] for call in truth[short]], (name, paths))
 
+
+@support.needs_root
+class Fields(FieldTest):
     # The second of the requests has no next one: what would be read there has no value.
     def test_have_the_values_that_the_program_has(self):
         for name in 'fields', 'fields_dwarf4', 'fields_clang':
@@ -105,6 +107,55 @@ class Fields(support.DaemonTest):
         rows = self.daemon.json('read', session)['rows']
         self.assertEqual([(row['by'][key], row['count']) for row in rows],
                          [(call['retval->id'], 1) for call in truth['made']])
+
+
+@support.needs_root
+class Lists(FieldTest):
+    """`list --types`: what it lists can be written, and has the values that the program has."""
+
+    def listed(self, name, function, *options):
+        pattern = f'uprobe:{support.target(name)}:{function}'
+        return self.daemon.json('list', '--types', *options, pattern)['probes'][0]['args']
+
+    def test_have_paths_that_expressions_read(self):
+        for name, function, short in (('fields', 'handle', 'handle'), ('fields_clang', 'handle', 'handle'),
+                                      ('fields_cxx', 'shop::Cart::add', 'add')):
+            fields = {field['path']: field for argument in self.listed(name, function, '--levels', '3')
+                      for field in argument['fields']}
+            readable = [path for path, field in fields.items() if not field.get('why_not')]
+            compared = 0
+            for paths in chunks(readable):
+                truth, events = self.events(name, function, f'event({", ".join(paths)})')
+                for call, event in zip(truth[short], events, strict=True):
+                    for path, value in zip(paths, event['args'], strict=True):
+                        if path in call:
+                            self.assertEqual(value, call[path], (name, path))
+                            compared += 1
+            self.assertGreater(compared, 4, name)
+
+    def test_say_what_cannot_be_read(self):
+        request, number = self.listed('fields', 'handle')
+        fields = {field['path']: field for field in request['fields']}
+        self.assertEqual(number['fields'], [])
+        self.assertEqual((fields['arg.request->id']['type'], fields['arg.request->uri']['declared_type']),
+                         ('u8:5', 'const struct uri'))
+        self.assertIn('this is a float', fields['arg.request->ratio']['why_not'])
+        self.assertIn('name one of its fields', fields['arg.request->uri']['why_not'])
+
+    def test_are_lines_for_people(self):
+        pattern = f'uprobe:{support.target("fields")}:handle'
+        said = self.daemon.run('list', '--types', pattern).stdout
+        self.assertRegex(said, r'handle\n  request  struct request \*, u64\n    arg\.request->id +unsigned int, u8:5\n')
+        self.assertRegex(said, r'\n  n  int, s32\n$')
+        self.assertNotIn('uri.len', said)
+        self.assertIn('arg.request->uri.len', self.daemon.run('list', '--types', '--levels', '2', pattern).stdout)
+
+    def test_have_few_levels(self):
+        client = self.daemon.connect()
+        for levels in 0, 5:
+            answer = client.call('probe.list', patterns=[f'uprobe:{support.target("fields")}:handle'], types=levels)
+            self.assertIn('types lists fields 1 to 4 levels deep', answer['error']['message'])
+        client.close()
 
 
 @support.needs_root

@@ -239,7 +239,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto file =
       ElfFile::open(file_of(damaged.bytes()).get(), "/nonexistent/file", "/nonexistent");
   if (!file) return 0;
-  FunctionParameters parameters(*file, kPaths);
+  FunctionParameters parameters(*file, {.paths = kPaths});
   bool any = false;
   for (const Function& function : file->functions()) {
     const auto known = parameters.of(function);

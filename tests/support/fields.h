@@ -33,7 +33,7 @@ inline ReachedField field_in(const std::string& target, const std::string& name,
   const std::string file_path = on_kernel::target_path(target.c_str());
   const ElfFile file = on_kernel::must(
       ElfFile::open(Fd{::open(file_path.c_str(), O_RDONLY | O_CLOEXEC)}.get(), file_path, "/none"));
-  FunctionParameters parameters(file, {path});
+  FunctionParameters parameters(file, {.paths = {path}});
   const Function function = function_with_name(file, name);
   Arguments all = parameters.of(function).value_or(Arguments{});
   all.push_back(parameters.result_of(function));

@@ -222,7 +222,8 @@ TEST(PlainFieldPlaces, OfOneTypeAreLookedForOnce) {
   const std::string path = on_kernel::target_path("fields");
   const ElfFile file =
       must(ElfFile::open(Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}.get(), path, "/none"));
-  FunctionParameters parameters(file, {"arg.request->id", "arg0->octet", "arg.items->weight"});
+  FunctionParameters parameters(
+      file, {.paths = {"arg.request->id", "arg0->octet", "arg.items->weight"}});
   const auto fields = fields_of_first(parameters, file, "handle");
   ASSERT_TRUE(fields);
   EXPECT_EQ(fields, fields_of_first(parameters, file, "made"));

@@ -97,6 +97,20 @@ struct SitePart {
   }
 };
 
+// A field that an argument leads to.
+struct FieldPart {
+  std::string path;  // as expressions write it: `arg.req->uri.len`
+  std::string type;  // as in ArgumentPart; of a bit field with its bits, `u8:5`
+  std::optional<std::string> declared_type = {};
+  std::optional<std::string> why_not = {};  // why expressions cannot have its value
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("path", s.path);
+    f("type", s.type);
+    f("declared_type", s.declared_type);
+    f("why_not", s.why_not);
+  }
+};
+
 struct ArgumentPart {
   std::string name;   // of the parameter; arg0... if not known
   std::string type;   // "s32", "u64", "f64"; of what is no single number as `declared_type`
@@ -105,8 +119,9 @@ struct ArgumentPart {
   // "integer", "float", "boolean", "character", "enumeration", "pointer", "text" (the address of a C
   // string), "aggregate" (no single number), "void" (a function returns nothing)
   std::string kind;
-  std::optional<std::string> declared_type;  // in C; if debug information has it
-  std::optional<Enumerators> enumerators;    // only in the notification `probe`
+  std::optional<std::string> declared_type;            // in C; if debug information has it
+  std::optional<Enumerators> enumerators;              // only in the notification `probe`
+  std::optional<std::vector<FieldPart>> members = {};  // only in probe.list with `types`
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("name", s.name);
     f("type", s.type);
@@ -115,6 +130,7 @@ struct ArgumentPart {
     f("kind", s.kind);
     f("declared_type", s.declared_type);
     f("enumerators", s.enumerators);
+    f("fields", s.members);
   }
 };
 

@@ -38,6 +38,8 @@ struct ProbeList {
   TargetPart target;
   // As in stage.set: lists functions as they are traced if their calls are followed until they return.
   std::optional<std::string> returns = {};
+  // Lists the fields that arguments lead to, so many levels deep, kMostFieldLevels at most.
+  std::optional<uint64_t> types = {};
   // As in stage.set, for this request.
   std::vector<std::string> files = {};
   std::vector<DebugFilePart> debug_files = {};
@@ -48,6 +50,7 @@ struct ProbeList {
     f.optional("scope", s.scope);
     f.optional("target", s.target);
     f("returns", s.returns);
+    f("types", s.types);
     f.optional("files", s.files);
     f.optional("debug_files", s.debug_files);
     f.optional("proofs", s.proofs);
