@@ -12,22 +12,25 @@
 namespace tracectl {
 
 // The way from an argument or a result to a field, as expressions write it: `arg.req->uri.len`,
-// `arg0[3].name`, `*retval`. `*X` is `X[0]`, and applies after all that follows X.
+// `arg0[3].name`, `*retval`, `((struct conn *)arg0)->fd`. `*X` is `X[0]`, and applies after all that follows X;
+// so does a cast.
 struct FieldPath {
   struct Step {
-    enum class Kind : uint8_t { arrow, dot, index };
+    enum class Kind : uint8_t { arrow, dot, index, cast };
     Kind kind = Kind::dot;
-    std::string name = {};  // arrow and dot
-    uint64_t index = 0;     // index
+    std::string name = {};  // arrow and dot; cast: of the type, `struct conn`, `ns::Type`
+    uint64_t index = 0;     // index; cast: how many * follow the type, at least 1
     size_t column = 0;      // of the step in the path's text
+    // What it applies to, in the path's text.
+    size_t operand_start = 0, operand_end = 0;
   };
 
   static constexpr size_t kMostSteps = 16;
   static constexpr uint64_t kMostIndex = 1 << 30;
 
-  std::string text;         // the whole path
+  std::string text;         // the whole path, in its canonical form
   std::string base;         // `arg.req`, `arg0` or `retval`
-  std::vector<Step> steps;  // at least one
+  std::vector<Step> steps;  // at least one, unless it is of parse_place()
 };
 
 // The fields that the arguments and results of a file's functions get.
@@ -40,11 +43,19 @@ inline constexpr size_t kMostListedFields = 500;  // of an argument
 
 // Fails if it has too many steps, or is no path. The spot is in `text`.
 Result<FieldPath> parse_field_path(std::string_view text);
+// The same, or an argument or a result alone.
+Result<FieldPath> parse_place(std::string_view text);
 
 // The end of the steps `->NAME`, `.NAME` and `[NUMBER]` that begin at `at`, or `at` if there are none.
 size_t end_of_steps(std::string_view text, size_t at);
 
 // The end of the argument or result that `text` begins with, or 0.
 size_t end_of_path_base(std::string_view text);
+
+// The end of a path that begins with a parenthesis at `at`: `(struct conn *)arg0`, `((struct conn *)arg0)->fd`,
+// `(*arg.p)->fd`; or `at` if there is none.
+size_t end_of_cast_path(std::string_view text, size_t at);
+// Whether a type for a cast, in parentheses, begins there.
+bool is_cast(std::string_view text, size_t at);
 
 }  // namespace tracectl

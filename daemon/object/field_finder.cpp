@@ -12,6 +12,7 @@
 
 #include "daemon/base/nearest.h"
 #include "daemon/object/members.h"
+#include "daemon/object/named_types.h"
 
 namespace tracectl {
 namespace {
@@ -80,7 +81,7 @@ std::vector<uint64_t> dimensions_of(const Die& array) {
 class FieldWalk {
  public:
   FieldWalk(const FieldPath& path, const FieldOwner& owner, TypeReader& types)
-      : path_(path), cxx_(owner.cxx), types_(types), type_(owner.type) {
+      : path_(path), cxx_(owner.cxx), unit_(owner.unit), types_(types), type_(owner.type) {
     field_.path = path.text;
     if (owner.by_address) field_.offsets.push_back(0);
   }
@@ -94,8 +95,8 @@ class FieldWalk {
   // The names of the fields of what the path leads to, each with the sign before it; none if it leads to no struct.
   std::vector<std::string> signed_names() {
     if (!follow_path()) return {};
-    const bool is_pointer = has_tag(plain(), DW_TAG_pointer_type);
-    if (is_pointer && !follow_pointer()) return {};
+    const bool points = is_pointer();
+    if (points && !follow_pointer()) return {};
     const auto here = plain();
     if (!here || !is_struct(*here) || field_.offsets.empty()) return {};
     MemberSearch search("", kDeepestField, kMostFieldsSeen);
@@ -104,7 +105,7 @@ class FieldWalk {
     std::set<std::string_view> seen;  // names of a class hide those of its bases
     for (const std::string& name : search.names())
       if (names.size() <= kMostListedFields && seen.insert(name).second)
-        names.push_back((is_pointer ? "->" : ".") + name);
+        names.push_back((points ? "->" : ".") + name);
     return names;
   }
 
@@ -123,32 +124,36 @@ class FieldWalk {
     field_.why_not = std::move(why);
     if (!here_) return false;
     field_.column = here_->column;
-    if (here_->kind != PathStep::Kind::index)
+    if (here_->kind == PathStep::Kind::arrow || here_->kind == PathStep::Kind::dot)
       field_.column += here_->kind == PathStep::Kind::arrow ? 2 : 1;
     return false;
   }
 
-  // The path before the step. A * stands before what it applies to.
+  // What the step applies to.
   std::string taken() const {
     if (!here_) return path_.text;
-    const size_t start = path_.text.find_first_not_of('*');
-    if (here_->column < start) return path_.text.substr(here_->column + 1);
-    return path_.text.substr(start, here_->column - start);
+    return path_.text.substr(here_->operand_start, here_->operand_end - here_->operand_start);
   }
 
-  std::string what() const { return taken() + " is of type " + text_of_type(type_); }
+  std::string type_text() const {
+    const std::string text = text_of_type(type_);
+    return pointers_ ? text + " " + std::string(pointers_, '*') : text;
+  }
+
+  std::string what() const { return taken() + " is of type " + type_text(); }
 
   // ---- steps ----
 
-  std::optional<Die> plain() const { return stripped(type_); }
+  std::optional<Die> plain() const { return pointers_ ? std::nullopt : stripped(type_); }
+  bool is_pointer() const { return pointers_ > 0 || has_tag(plain(), DW_TAG_pointer_type); }
 
   bool take(const PathStep& step) {
     if (step.kind == PathStep::Kind::index) return take_element(step.index);
-    const bool is_pointer = has_tag(plain(), DW_TAG_pointer_type);
+    if (step.kind == PathStep::Kind::cast) return cast(step);
     if (step.kind == PathStep::Kind::dot)
-      return is_pointer ? fail(what() + ": write ->" + step.name) : take_member(step.name);
+      return is_pointer() ? fail(what() + ": write ->" + step.name) : take_member(step.name);
     const auto here = plain();
-    if (!is_pointer && here && is_struct(*here))
+    if (!is_pointer() && here && is_struct(*here))
       return fail(what() + ", no pointer: write ." + step.name);
     return follow_pointer() && take_member(step.name);
   }
@@ -164,7 +169,28 @@ class FieldWalk {
                 " references in a row");
   }
 
+  // The value becomes a pointer to the named type.
+  bool cast(const PathStep& step) {
+    const Argument declared = types_.read(type_, cxx_).value;
+    const bool is_address = is_pointer() || (declared.size_bytes == sizeof(uint64_t) &&
+                                             !declared.is_float && bits_.bit_count == 0 &&
+                                             plain() && declared.kind != Argument::Kind::aggregate);
+    if (!is_address) return fail(what() + ", which is no address");
+    if (!unit_) return fail("the unit of this function is not known");
+    const NamedType named(*unit_, step.name);
+    if (!named.found()) return fail(named.why_not());
+    type_ = named.found();
+    pointers_ = step.index;
+    bits_ = {};
+    return true;
+  }
+
   bool follow_pointer() {
+    if (pointers_ > 0) {
+      --pointers_;
+      field_.offsets.push_back(0);
+      return true;
+    }
     const auto pointer = plain();
     if (!has_tag(pointer, DW_TAG_pointer_type)) return fail(what() + ", no pointer");
     const auto target = dwarf::type_of(*pointer);
@@ -249,6 +275,7 @@ class FieldWalk {
   // ---- the value ----
 
   bool finish() {
+    if (pointers_ > 0) return take_pointer();
     const auto here = plain();
     if (here && is_struct(*here)) return fail(why_struct(*here));
     const Argument declared = types_.read(type_, cxx_).value;
@@ -259,6 +286,13 @@ class FieldWalk {
       return fail("this is of type " + text_of_type(type_) + ", which expressions cannot read");
     field_.type = declared;
     return bits_.bit_count == 0 || take_bits();
+  }
+
+  bool take_pointer() {
+    field_.type.declared_type = type_text();
+    const bool is_text = pointers_ == 1 && text_of_type(stripped(type_)) == "char";
+    field_.type.kind = is_text ? Argument::Kind::text : Argument::Kind::pointer;
+    return true;
   }
 
   static std::string why_struct(const Die& type) {
@@ -293,9 +327,12 @@ class FieldWalk {
 
   const FieldPath& path_;
   const bool cxx_;
+  const std::optional<Die>& unit_;
   TypeReader& types_;
   const PathStep* here_ = nullptr;
+  // The type so far: `pointers_` pointers to it, which casts have made.
   std::optional<Die> type_;
+  uint64_t pointers_ = 0;
   size_t dimension_ = 0;  // of an array: how many have their index
   FoundMember bits_;      // the last step, if it was a member
   ReachedField field_;
@@ -363,7 +400,8 @@ std::shared_ptr<const ReachedFields> AskedFields::of(IsBase is_base, const Field
     if (is_base(paths_[i].base)) asked.push_back(i);
   if (asked.empty()) return nullptr;
   const void* type = owner.type ? owner.type->addr : nullptr;
-  auto& known = known_[{type, owner.by_address, owner.cxx, asked}];
+  const void* unit = owner.unit ? owner.unit->addr : nullptr;
+  auto& known = known_[{type, unit, owner.by_address, owner.cxx, asked}];
   if (!known) known = find(asked, owner, types);
   return known;
 }

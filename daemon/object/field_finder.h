@@ -21,8 +21,9 @@ namespace tracectl {
 // The type of an argument or a result, as declared.
 struct FieldOwner {
   std::optional<dwarf::Die> type;
-  bool by_address = false;  // the value is the address of an object of that type
-  bool cxx = false;         // the rules of C++ apply
+  bool by_address = false;              // the value is the address of an object of that type
+  bool cxx = false;                     // the rules of C++ apply
+  std::optional<dwarf::Die> unit = {};  // of the function: its types are those that casts name
 };
 
 // The fields of structs are looked for at most so many members deep, in unnamed members and base classes.
@@ -50,8 +51,8 @@ class AskedFields {
   std::shared_ptr<const ReachedFields> of_result(const FieldOwner& owner, TypeReader& types);
 
  private:
-  // By the entry of the type, by_address, cxx, and the places of the paths in paths_.
-  using Question = std::tuple<const void*, bool, bool, std::vector<size_t>>;
+  // By the entries of the type and the unit, by_address, cxx, and the places of the paths in paths_.
+  using Question = std::tuple<const void*, const void*, bool, bool, std::vector<size_t>>;
 
   template <class IsBase>
   std::shared_ptr<const ReachedFields> of(IsBase is_base, const FieldOwner& owner,

@@ -79,6 +79,12 @@ Language language_of(const Die& function) {
   }
 }
 
+std::optional<Die> unit_of_function(const Die& function) {
+  Die unit;
+  if (!::dwarf_diecu(const_cast<Die*>(&function), &unit, nullptr, nullptr)) return std::nullopt;
+  return unit;
+}
+
 bool is_in_go(const Die& function) {
   Die unit;
   return ::dwarf_diecu(const_cast<Die*>(&function), &unit, nullptr, nullptr) &&
@@ -239,9 +245,10 @@ class ParameterReading {
     }
     if (is_identifier(name)) argument.name = name;
     if (is_readable(argument))
-      argument.asked_fields =
-          asked_.of_argument(arguments_.size(), argument.name,
-                             {dwarf::type_of(parameter), type.by_reference, cxx_}, types_);
+      argument.asked_fields = asked_.of_argument(
+          arguments_.size(), argument.name,
+          {dwarf::type_of(parameter), type.by_reference, cxx_, unit_of_function(function_)},
+          types_);
     arguments_.push_back(std::move(argument));
     return true;
   }
@@ -404,8 +411,10 @@ Argument FunctionParameters::result_of(const Function& function) {
                          impl_->types.members_in_registers(declared, known->is_cxx, seat.words))
           : seated_result(std::move(type.value), seat);
   if (is_readable(result) && result.kind != Kind::aggregate)
-    result.asked_fields = impl_->asked.of_result(
-        {declared, seat.where == ResultSeat::Where::address, known->is_cxx}, impl_->types);
+    result.asked_fields =
+        impl_->asked.of_result({declared, seat.where == ResultSeat::Where::address, known->is_cxx,
+                                unit_of_function(known->die)},
+                               impl_->types);
   // clang makes such a function return nothing if nobody uses its result, and does not record it.
   return is_readable(result) && may_lack_parameters(known->die) ? result_register() : result;
 }

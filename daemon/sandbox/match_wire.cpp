@@ -121,10 +121,9 @@ class Check {
   bool is_possible(const ReachedField& one) const {
     const unsigned bits = one.type.size_bytes * 8u;
     return is_short(one.path) && is_short(one.why_not) && one.column <= one.path.size() &&
-           one.offsets.size() <= kMostOffsets && (!one.offsets.empty() || !one.why_not.empty()) &&
-           is_size(one.type.size_bytes) && one.first_bit < bits &&
-           one.bit_count <= bits - one.first_bit && is_possible(one.type) && !one.type.members &&
-           !one.type.asked_fields;
+           one.offsets.size() <= kMostOffsets && is_size(one.type.size_bytes) &&
+           one.first_bit < bits && one.bit_count <= bits - one.first_bit && is_possible(one.type) &&
+           !one.type.members && !one.type.asked_fields;
   }
 
   bool is_possible(const ExitSite& exit) const {

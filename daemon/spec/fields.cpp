@@ -55,6 +55,7 @@ Expr unsigned_bits(const ReachedField& field, Expr address) {
 
 Expr load_of(const ReachedField& field, Expr base) {
   Expr at = std::move(base);
+  if (field.offsets.empty()) return at;  // a cast of the argument or result itself
   for (size_t i = 0; i < field.offsets.size(); ++i) {
     if (i > 0) at = Expr::of_read(Read::u64, std::move(at));
     at = plus(std::move(at), field.offsets[i]);

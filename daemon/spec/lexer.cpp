@@ -62,6 +62,16 @@ Error strange(std::string_view text, size_t at) {
   return error_at(text, at, std::move(message));
 }
 
+// A path with a cast, or with parentheses of its own, is one word, too.
+Result<Token> lex_parenthesis(std::string_view text, size_t at) {
+  const size_t end = end_of_cast_path(text, at);
+  if (end > at) return Token{Token::Kind::word, text.substr(at, end - at), at};
+  if (is_cast(text, at))
+    return error_at(text, at,
+                    "a cast is one of an argument, retval or a field: (struct conn *)arg0");
+  return Token{Token::Kind::open, text.substr(at, 1), at};
+}
+
 Result<Token> lex_one(std::string_view text, size_t at) {
   auto token = [&](Token::Kind kind, size_t end) {
     return Token{kind, text.substr(at, end - at), at};
@@ -69,7 +79,7 @@ Result<Token> lex_one(std::string_view text, size_t at) {
   if (is_digit(text[at])) return token(Token::Kind::integer, end_of_word(text, at));
   if (is_letter(text[at])) return token(Token::Kind::word, end_of_word(text, at));
   if (text[at] == ',') return token(Token::Kind::comma, at + 1);
-  if (text[at] == '(') return token(Token::Kind::open, at + 1);
+  if (text[at] == '(') return lex_parenthesis(text, at);
   if (text[at] == ')') return token(Token::Kind::close, at + 1);
   if (text[at] == '"') {
     size_t end = end_of_text(text, at);

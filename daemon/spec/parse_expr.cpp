@@ -101,8 +101,7 @@ class ExprParser {
     const std::string_view word = cursor_.here().text;
     if (!cursor_.at(Token::Kind::word) || operand_named(word) || operand_in_bpftrace(word))
       return false;
-    if (end_of_path_base(path_of(word)) > 0 || std::ranges::find(names_, word) != names_.end())
-      return false;
+    if (is_of_path(word) || std::ranges::find(names_, word) != names_.end()) return false;
     const Token& after = cursor_.next();
     const auto op = after.kind == Token::Kind::op ? binary_operator(after.text) : std::nullopt;
     return after.kind != Token::Kind::open &&
@@ -216,7 +215,13 @@ class ExprParser {
     return std::string{kNamedArgument} += word.substr(kNamedArgumentInBpftrace.size());
   }
 
+  // Whether it is an argument or result, or a field of these.
+  static bool is_of_path(std::string_view word) {
+    return word.starts_with('(') || end_of_path_base(path_of(word)) > 0;
+  }
+
   static bool is_field(std::string_view word) {
+    if (word.starts_with('(')) return true;
     const std::string path = path_of(word);
     const size_t base = end_of_path_base(path);
     return base > 0 && base < path.size();
@@ -227,7 +232,7 @@ class ExprParser {
     const Token first = cursor_.here();
     std::string stars;
     for (; cursor_.at(Token::Kind::op) && cursor_.here().text == "*"; cursor_.take()) stars += '*';
-    if (!cursor_.at(Token::Kind::word) || end_of_path_base(path_of(cursor_.here().text)) == 0)
+    if (!cursor_.at(Token::Kind::word) || !is_of_path(cursor_.here().text))
       return cursor_.error(
           first, "* takes an argument or retval: *arg.p; u64(E) reads memory at any address");
     return field(stars, first.column);

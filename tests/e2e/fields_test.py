@@ -65,6 +65,12 @@ class Fields(FieldTest):
         for name in 'fields', 'fields_dwarf4', 'fields_clang':
             self.check_all(name, {'handle': 'handle', 'elements': 'elements'})
 
+    def test_of_casts_have_the_values_that_the_program_has(self):
+        for name in 'fields', 'fields_dwarf4', 'fields_clang':
+            self.check_all(name, {'erased': 'erased'})
+        for name in 'fields_cxx', 'fields_cxx_clang':
+            self.check_all(name, {'shop::erase': 'erase'})
+
     def test_of_results_have_the_values_that_the_program_has(self):
         for name in 'fields', 'fields_clang':
             self.check_all(name, {'made': 'made', 'filled': 'filled'})
@@ -173,6 +179,12 @@ class Refusals(support.DaemonTest):
         self.assertIn('struct request has no field "urgnt": it has id, delta, wide', said)
         self.assertIn('did you mean "urgent"?', said)
         self.assertIn(f'\n  {when}\n  {" " * when.index("urgnt")}^\n', said)
+
+    def test_of_a_cast_name_what_the_unit_has(self):
+        when = '((struct requst *)arg.context)->id == 1'
+        said = self.refusal('count', 'u::erased', '--when', when)
+        self.assertIn('there is no type "struct requst" where this function was compiled', said)
+        self.assertIn(f'\n  {when}\n  {" " * when.index("(struct")}^\n', said)
 
     # As an argument that one of the functions does not have.
     def test_name_the_function_without_the_field(self):

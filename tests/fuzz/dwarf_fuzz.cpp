@@ -216,6 +216,9 @@ const std::vector<std::string> kPaths = {"*arg0",
                                          "arg0->list[2].name",
                                          "arg0->grid[1][2]",
                                          "arg0->nothing",
+                                         "((struct request *)arg0)->next->id",
+                                         "((item *)arg1)[1].weight",
+                                         "*(unsigned long *)arg0",
                                          "retval->next->next->wide",
                                          "retval.n[1]"};
 
@@ -240,8 +243,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       ElfFile::open(file_of(damaged.bytes()).get(), "/nonexistent/file", "/nonexistent");
   if (!file) return 0;
   FunctionParameters parameters(*file, {.paths = kPaths});
+  FunctionParameters lists(*file, {.paths = {}, .levels = kMostFieldLevels});
   bool any = false;
   for (const Function& function : file->functions()) {
+    if (const auto listed = lists.of(function))
+      for (const Argument& argument : *listed) check_fields(argument);
     const auto known = parameters.of(function);
     if (!known) continue;
     any = true;

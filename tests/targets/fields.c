@@ -25,6 +25,7 @@ KEPT struct request* made(struct request* request) {
   sink++;
   return request;
 }
+KEPT void erased(void* context, unsigned long number) { sink = (long)context + (long)number; }
 KEPT struct large filled(long n) {
   sink++;
   return (struct large){{n, n + 1, n + 2, -n}};
@@ -93,6 +94,7 @@ int main(void) {
   handle(&first, 1);
   handle(&last, 2);
   elements(items, &pointer, rows, (struct large){{1}}, &ratio);
+  erased(&first, (unsigned long)&other);
   struct request* back = made(&first);
   const struct large large = filled(40);
   print_handled(&first, "done\n{\"handle\":[");
@@ -101,6 +103,10 @@ int main(void) {
          items->weight);
   printf("\"**arg.pp\":%d,\"*arg.pp[0]\":%d,\"arg1[0][0]\":%d,\"arg.rows[1][2]\":%d}],", **&pointer,
          *pointer, *pointer, rows[1][2]);
+  printf("\"erased\":[{\"((struct request *)arg.context)->id\":%u,", first.id);
+  printf("\"((struct request *)arg0)->next->uri.len\":%lu,", last.uri.len);
+  printf("\"str(((struct uri *)arg.number)->text)\":\"%s\",", other.text);
+  printf("\"((struct request *)arg0)->list[1].weight\":%d}],", first.list[1].weight);
   printf(
       "\"made\":[{\"retval->id\":%u,\"str(retval->uri.text)\":\"%s\",\"retval->next->wide\":%lu}],",
       back->id, back->uri.text, (unsigned long)back->next->wide);

@@ -68,6 +68,8 @@ void Cart::add(const Counted& item, Size size) {
 
 KEPT void take(Copied copied, Counted*& pointer) { sink = copied.number + pointer->count; }
 
+KEPT void erase(const void* any) { sink = reinterpret_cast<long>(any); }
+
 void print_add(Cart& cart, const Counted& item) {
   printf("done\n{\"add\":[{\"str(arg.this->name_)\":\"%s\",\"arg.this->count\":%d,", cart.name(),
          cart.count);
@@ -88,7 +90,10 @@ int main() {
   item.count = 44;
   cart.add(item, shop::Size::big);
   shop::take(shop::Copied(8), pointer);
+  shop::erase(&cart);
   shop::print_add(cart, item);
+  printf("\"erase\":[{\"((shop::Cart *)arg.any)->count\":4,\"((shop::Cart *)arg0)->total_\":70,");
+  printf("\"str(((shop::Cart *)arg.any)->next_->name_)\":\"second\"}],");
   printf("\"take\":[{\"arg.copied.number\":8,\"arg.pointer->count\":44}]}\n");
   wait_for_exit();
 }

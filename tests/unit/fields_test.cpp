@@ -72,6 +72,43 @@ TEST(FieldPaths, AreWrittenAsInC) {
   EXPECT_EQ(parsed_expr("arg0 - 1 > 2").children[0].kind, Expr::Kind::binary);
 }
 
+TEST(FieldPaths, WithCastsApplyThemAsInC) {
+  using Kind = FieldPath::Step::Kind;
+  const FieldPath path = must(parse_field_path("*((const struct  conn*) arg.p->data)->fds"));
+  EXPECT_EQ(path.text, "*((struct conn *)arg.p->data)->fds");
+  ASSERT_EQ(path.steps.size(), 4u);
+  EXPECT_EQ(path.steps[0].name, "data");
+  EXPECT_EQ(path.steps[1].kind, Kind::cast);
+  EXPECT_EQ(path.steps[1].name, "struct conn");
+  EXPECT_EQ(path.steps[1].index, 1u);
+  EXPECT_EQ(path.steps[1].column, 2u);
+  EXPECT_EQ(path.text.substr(path.steps[1].operand_start, 11), "arg.p->data");
+  EXPECT_EQ(path.steps[2].name, "fds");
+  EXPECT_EQ(path.steps[3].kind, Kind::index);
+  EXPECT_EQ(must(parse_field_path("(ns::Map<int, char *> **)args.x")).text,
+            "(ns::Map<int, char *> **)arg.x");
+  for (const char* wrong : {"(struct conn)arg0", "(struct conn *)pid", "(struct conn *)",
+                            "((struct conn *)arg0", "(*)arg0", "(struct conn *)arg0)"})
+    EXPECT_FALSE(parse_field_path(wrong)) << wrong;
+  EXPECT_FALSE(parse_field_path(std::string(5000, '(') + "arg0"));
+}
+
+TEST(FieldPaths, WithCastsArePartsOfExpressions) {
+  for (const char* text :
+       {"((struct conn *)arg0)->fd == 3", "(*arg.p)[2] == 1", "*(unsigned long *)arg0 + 1 > 2",
+        "(arg0 + 8) * pid == 1", "(arg0) == 1 || (arg.p->n) == 2",
+        "str(((ns::Type *)arg.p->any)->name) == \"a\"",
+        "-((struct c *)retval)->n * 2 == (arg0 - 1) * 3"})
+    EXPECT_TRUE(parse_condition(text)) << text;
+  EXPECT_EQ(to_string(parsed_expr("((struct conn*)args.p)->fd==3")),
+            "((struct conn *)arg.p)->fd == 3");
+  EXPECT_EQ(parsed_expr("((struct c *)arg0)->state == RUNNING").children[1].kind,
+            Expr::Kind::enumerator);
+  EXPECT_EQ(parsed_expr("(arg0) == 1"), parsed_expr("arg0 == 1"));
+  expect_field_refused("1 == (struct conn *)pid", 5,
+                       "a cast is one of an argument, retval or a field");
+}
+
 TEST(FieldPaths, ThatCannotBeMeantAreRefused) {
   expect_field_refused("arg.p[tid] == 1", 5, "the index of an array is a number");
   expect_field_refused("arg.p-> == 1", 6, "\">\" is not expected");
@@ -185,6 +222,39 @@ TEST_P(FieldPlaces, OfResultsAreThoseOfWhatTheyPointTo) {
   EXPECT_EQ(offsets("retval.n[2]", "filled"), Offsets{offsetof(large, n[2])});
 }
 
+TEST_P(FieldPlaces, OfCastsAreThoseOfTheNamedType) {
+  const auto erased = [&](const char* path) { return offsets(path, "erased"); };
+  EXPECT_EQ(erased("((struct request *)arg.context)->octet"), Offsets{offsetof(request, octet)});
+  EXPECT_EQ(erased("((struct request *)arg0)->next->uri.len"),
+            (Offsets{offsetof(request, next), offsetof(request, uri.len)}));
+  EXPECT_EQ(erased("((item *)arg.number)[2].weight"),
+            Offsets{2 * sizeof(item) + offsetof(item, weight)});
+  EXPECT_EQ(erased("*(unsigned long *)arg1"), Offsets{0});
+  EXPECT_EQ(erased("(*(struct request **)arg1)->grade"), (Offsets{0, offsetof(request, grade)}));
+  EXPECT_EQ(offsets("((struct uri *)arg.request->any)->len"),
+            (Offsets{offsetof(request, any), offsetof(uri, len)}));
+  EXPECT_EQ(erased("(struct request *)arg0"), Offsets{});
+  EXPECT_EQ(field("erased", "(struct request *)arg0").type.declared_type, "struct request *");
+  EXPECT_THAT(*field("erased", "((struct request *)arg0)->state").type.enumerators,
+              ElementsAre(Enumerator{"IDLE", 0}, Enumerator{"RUNNING", 7}));
+}
+
+TEST_P(FieldPlaces, OfCastsThatMeanNothingAreRefused) {
+  expect_none("((struct requst *)arg0)->id", 1,
+              "there is no type \"struct requst\" where this function was compiled", "erased");
+  expect_none("((struct requst *)arg0)->id", 1, "; did you mean \"request\"?", "erased");
+  expect_none("((struct opaque *)arg0)->id", 1,
+              "struct opaque is only declared where this function was compiled", "erased");
+  expect_none("((struct item *)arg0)->id", 1, "there is no type \"struct item\"", "erased");
+  expect_none("((struct uri *)arg.request->octet)->len", 1,
+              "arg.request->octet is of type unsigned char, which is no address");
+  expect_none("((struct uri *)arg.request->list)->len", 1, "which is no address");
+  expect_none("((struct uri *)arg0)->length", 22, "struct uri has no field \"length\"", "erased");
+  expect_none("((struct uri *)arg0).len", 21,
+              "((struct uri *)arg0) is of type struct uri *: write ->len", "erased");
+  expect_none("*(struct uri *)arg0", 0, "this is a whole struct uri", "erased");
+}
+
 TEST_P(FieldPlaces, ThatDoNotExistAreRefusedWithTheNearest) {
   expect_none("arg.request->urgnt", 13,
               "struct request has no field \"urgnt\": it has id, delta, wide");
@@ -222,8 +292,8 @@ TEST(PlainFieldPlaces, OfOneTypeAreLookedForOnce) {
   const std::string path = on_kernel::target_path("fields");
   const ElfFile file =
       must(ElfFile::open(Fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}.get(), path, "/none"));
-  FunctionParameters parameters(
-      file, {.paths = {"arg.request->id", "arg0->octet", "arg.items->weight"}});
+  FunctionParameters parameters(file,
+                                {.paths = {"arg.request->id", "arg0->octet", "arg.items->weight"}});
   const auto fields = fields_of_first(parameters, file, "handle");
   ASSERT_TRUE(fields);
   EXPECT_EQ(fields, fields_of_first(parameters, file, "made"));
