@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 import typing
 
-MOST_CHARACTERS = 64 << 10  # of a name: a symbol can refer to parts of itself, and so stand for one of any length
+MOST_CHARACTERS = 1 << 20  # of all parts that are read: a symbol can refer to them, and so stand for any length
+MOST_DECODED = 128         # characters of an identifier that is not ASCII
 MOST_RULES = 64 << 10       # applied to one symbol
 DEEPEST_RULE = 100
 BASIC = dict(zip('abcdefhijlmnopstuvxyz', (
@@ -54,7 +55,7 @@ class _Symbol:
             raise _Strange
         text = rule()
         self._depth -= 1
-        self._size = max(self._size, len(text))
+        self._size += len(text)
         if self._size > MOST_CHARACTERS:
             raise _Strange
         return text
@@ -96,10 +97,16 @@ class _Symbol:
         if not is_punycode:
             return text
         start, _, rest = text.rpartition('_')
+        if not re.fullmatch('[a-z0-9]+', rest, re.ASCII):
+            raise _Strange
         try:
-            return f'{start}-{rest}'.removeprefix('-').encode().decode('punycode')
+            shown = f'{start}-{rest}'.removeprefix('-').encode().decode('punycode')
+            shown.encode()
         except (UnicodeError, OverflowError):
             raise _Strange from None
+        if len(shown) > MOST_DECODED or not shown.isprintable():
+            raise _Strange
+        return shown
 
     def _back(self, rule: typing.Callable[[], str]) -> str:
         here = self._at - 1
@@ -186,7 +193,8 @@ class _Symbol:
 
     def _binding(self, rule: typing.Callable[[], str]) -> str:
         count = self._optional('G')
-        if count > MOST_RULES:
+        self._rules += count  # each costs as much as a rule
+        if self._rules > MOST_RULES:
             raise _Strange
         before, self._bound = self._bound, self._bound + count
         names = ', '.join(self._lifetime(self._bound - one) for one in range(before, before + count))

@@ -111,10 +111,12 @@ Status read_file(const CommonOptions& common, const std::string& file, Recording
                            [&](const StreamItem& item) { return add(item, sums), true; });
   std::ifstream from(file);
   if (!from) return Error::from_errno("open " + file);
-  const bool had_none = !sums.has_events && !sums.has_calls && !sums.lost;
+  const auto is_empty = [&] {
+    return !sums.has_events && !sums.has_calls && !sums.lost && !sums.left_out;
+  };
+  const bool was_empty = is_empty();
   if (auto read = read_lines(from, file, sums); !read) return read;
-  const bool has_none = !sums.has_events && !sums.has_calls && !sums.lost;
-  if (had_none && has_none && sums.other_lines > 0)
+  if (was_empty && is_empty() && sums.other_lines > 0)
     return Error{Code::invalid,
                  file + " is no recording: tracectl record and graph -o write those"};
   return ok();

@@ -202,7 +202,7 @@ Names without_object(const Typed& typed, const std::string& program) {
 
 std::vector<std::string> known_patterns(const std::string& typed, const std::string& program) {
   const char* home = std::getenv("HOME");
-  if (typed.starts_with("~/") && home) {
+  if (typed.starts_with("~/") && home && *home == '/') {
     auto patterns = known_patterns(home + typed.substr(1), program);
     for (std::string& pattern : patterns) pattern.replace(0, std::string_view(home).size(), "~");
     return patterns;

@@ -130,10 +130,10 @@ std::string usage_text(const CLI::App* app, const CLI::Error& error) {
   const bool lacks_verb =
       verb.get_require_subcommand_min() > 0 && error.get_name() == "RequiredError";
   if (lacks_verb && !rest.empty()) what = no_such_verb(verb, rest.front());
-  constexpr std::string_view kExtra = "not expected: ";
-  if (const size_t extra = what.find(kExtra); extra != what.npos) {
-    const size_t begin = extra + kExtra.size();
-    what = not_expected(verb, what.substr(begin, what.find(' ', begin) - begin));
+  if (error.get_name() == "ExtrasError" && !rest.empty()) {
+    const auto option =
+        std::ranges::find_if(rest, [](const std::string& one) { return one.starts_with('-'); });
+    what = not_expected(verb, option != rest.end() ? *option : rest.front());
   }
   return "tracectl: " + what + "; see " + words_of(*app) + " --help\n";
 }

@@ -96,6 +96,8 @@ Finding pid_filter_of_sharers(TrialChild& child) {
   if (!child.call_by_sharer(TrialFunction::nop, kCalls))
     return untried(kName, "no process could be made that shares memory", means);
   const uint64_t hits = program->count();
+  if (!child.call(TrialFunction::nop, kCalls) || program->count() != hits + kCalls)
+    return untried(kName, "the armed process's own calls gave no hits", means);
   return {kName, verdict_of(hits == 0),
           fmt::format("{} calls in a process that shares the memory of the armed one gave {} hits",
                       kCalls, hits),

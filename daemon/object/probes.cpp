@@ -628,11 +628,10 @@ class UsdtFinder {
 };
 
 Result<ProbeMatch> find_at_lines(const ObjectFilePtr& object, const Pattern& pattern,
-                                 const SiteCosts& costs,
-                                 const std::vector<std::string>& field_paths) {
+                                 const SiteCosts& costs, const FieldsAsked& fields) {
   const auto lines = find_lines(object->elf(), pattern);
   if (!lines) return lines.error();
-  return FunctionFinder(object, pattern, std::nullopt, costs, field_paths).run_at(*lines);
+  return FunctionFinder(object, pattern, std::nullopt, costs, fields).run_at(*lines);
 }
 
 Error no_return_of(const Pattern& pattern, const char* what) {
@@ -679,7 +678,7 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
   }
   if (pattern.kind == ProbeKind::line) {
     if (returns || below) return no_return_of(pattern, "function, but a line");
-    return find_at_lines(object, pattern, costs, field_paths);
+    return find_at_lines(object, pattern, costs, fields);
   }
   if (const auto address = address_in(pattern); address && !below)
     return find_at(*address, object, pattern, returns, costs, fields);

@@ -48,8 +48,13 @@ std::optional<uint32_t> take_number(std::string_view& encoded, uint32_t bias) {
   }
 }
 
+// Neither half of a pair nor something that a terminal obeys instead of showing it: a control, or a change of direction.
 bool is_character(uint32_t point) {
-  return point <= kLastPoint && (point < 0xd800 || point > 0xdfff);
+  const auto within = [point](uint32_t first, uint32_t last) {
+    return point >= first && point <= last;
+  };
+  return point <= kLastPoint && !within(0xd800, 0xdfff) && !within(0x80, 0x9f) &&
+         !within(0x202a, 0x202e) && !within(0x2066, 0x2069);
 }
 
 void append_utf8(std::string& to, uint32_t point) {

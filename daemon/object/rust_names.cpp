@@ -83,7 +83,8 @@ class RustV0 {
 
   // Applies a rule that can contain itself.
   template <class Rule> void nested(Rule rule) {
-    if (failed_ || ++rules_ > kMostRules || ++depth_ > kDeepestRule) return fail();
+    if (failed_ || rules_ >= kMostRules || ++depth_ > kDeepestRule) return fail();
+    ++rules_;
     rule();
     --depth_;
   }
@@ -267,7 +268,9 @@ class RustV0 {
   // Lifetimes of `for<'a, 'b>` have numbers within the rule only.
   template <class Rule> void bound(Rule rule) {
     const uint64_t count = optional_number('G'), before = lifetimes_;
-    if (count > kMostRules) return fail();
+    // Each costs as much as a rule.
+    if (failed_ || count > kMostRules - rules_) return fail();
+    rules_ += count;
     for (uint64_t one = 0; one < count; ++one) {
       print(one == 0 ? "for<" : ", ");
       ++lifetimes_;

@@ -435,7 +435,8 @@ class NamesOfRust(unittest.TestCase):
     def test_what_would_fill_memory_or_take_years_has_no_name(self):
         lifetimes = 'FGzzzzzzzzz_uEu'
         self.assertEqual(tracectl_rust.demangled(self.doubled(1)), 'a::f::<(u32, u32), ((u32, u32), (u32, u32))>')
-        for symbol in (self.doubled(60), f'_RINvC1a1f{lifetimes}E', f'_RMINvC1a1f{lifetimes}Eu', '_R' + 'R' * 100_000,
+        many = 'MINvC1a1f' + 'FGh1y_Eu' * 100 + 'Eu'
+        for symbol in (self.doubled(60), f'_R{many}', '_RNvC1au6a_rc4g', '_RNvC1au3ab_', '_RNvC1au3a_A', f'_RINvC1a1f{lifetimes}E', f'_RMINvC1a1f{lifetimes}Eu', '_R' + 'R' * 100_000,
                        '_RINvC1a1f' + 'T' * 100_000):
             self.assertIsNone(tracectl_rust.demangled(symbol), symbol[:20])
 

@@ -37,6 +37,8 @@ class WrongWords(unittest.TestCase):
         self.refused(['count', 'f', '-p', '1', '--jason'], 'there is no option --jason; did you mean "--json"?')
         self.refused(['count', 'f', '-p', '1', '--parial=x'], 'there is no option --parial; did you mean "--partial"?')
         self.refused(['status', 'all'], '"all" is one argument too many')
+        self.refused(['status', 'a b', 'c'], '"a b" is one argument too many')
+        self.refused(['status', '--jsn', 'all'], 'there is no option --jsn; did you mean "--json"?')
         self.refused(['--socket', 'a', '--socket', 'b', 'status'], '--socket is given more than once')
         self.refused(['pause'], 'give SESSION or --all')
 

@@ -146,6 +146,12 @@ TEST(Demangle, LimitsWhatASymbolStandsFor) {
   const std::string lifetimes = "FGzzzzzzzzz_uEu";
   EXPECT_EQ(demangle("_RINvC1a1f" + lifetimes + "E"), std::nullopt);
   EXPECT_EQ(demangle("_RMINvC1a1f" + lifetimes + "Eu"), std::nullopt);
+  std::string many =
+      "_RMINvC1a1f";  // each list of lifetimes is within the limit, all together are not
+  for (int list = 0; list < 100; ++list) many += "FGh1y_Eu";
+  EXPECT_NE(demangle("_RMINvC1a1fFGh1y_EuEu"), std::nullopt);
+  EXPECT_EQ(demangle(many + "Eu"), std::nullopt);
+  EXPECT_EQ(demangle("_RNvC1au6a_rc4g"), std::nullopt) << "half of a pair of UTF-16";
   for (const char* deep : {"R", "T", "INvC1a1f", "NvM"})
     for (const char* of : {"_R", "_RINvC1a1f"}) {
       std::string symbol = of;
