@@ -200,10 +200,21 @@ size_t find_at_sign(std::string_view head) {
   return head.npos;
 }
 
-// Whether `:*` after it asks for lines. For other names it asks for functions, of an object whose path has an @.
-bool is_of_sources(std::string_view file) {
-  if (is_glob(file)) return true;
+bool is_of_language(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".c",   ".cc",  ".cpp", ".cxx", ".C",  ".h", ".hh",
+                                           ".hpp", ".hxx", ".inc", ".rs",  ".go", ".d", ".S",
+                                           ".s",   ".y",   ".l",   ".zig", ".pyx"};
+  return std::ranges::any_of(kEndings,
+                             [name](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// Whether `:*` after it asks for lines of FILE. Else it asks for functions, of an object whose path has an @, as
+// /opt/python@3.11/bin/python3.11.
+bool is_of_sources(std::string_view object, std::string_view file) {
   const std::string_view name = file.substr(file.rfind('/') + 1);
+  const bool is_one_path = object.starts_with('/') && !file.starts_with('/') && name != file;
+  if (is_one_path) return is_of_language(name);
+  if (is_glob(file)) return true;
   return name.find('.') != name.npos && !name.ends_with(".so") && name.find(".so.") == name.npos;
 }
 
@@ -222,7 +233,7 @@ std::optional<LineParts> find_line_parts(Part rest) {
   const size_t at = find_at_sign(head);
   if (at == head.npos) return std::nullopt;
   const Part file = part_of(head, at + 1, size, rest.column);
-  if (line->line.text == "*" && !is_of_sources(file.text)) return std::nullopt;
+  if (line->line.text == "*" && !is_of_sources(head.substr(0, at), file.text)) return std::nullopt;
   return LineParts{{head.substr(0, at), rest.column}, file, *line};
 }
 
@@ -419,11 +430,7 @@ bool names_source(std::string_view file, std::string_view path) {
     return !file.empty();
   if (!is_glob(file)) return false;
   if (file.starts_with('/')) return glob_match(file, path);
-  for (size_t at = path.size(); at != path.npos;) {
-    at = at == 0 ? path.npos : path.rfind('/', at - 1);
-    if (glob_match(file, path.substr(at == path.npos ? 0 : at + 1))) return true;
-  }
-  return false;
+  return glob_match(file, path) || glob_match("*/" + std::string(file), path);
 }
 
 std::optional<uint64_t> address_in(const Pattern& pattern) {

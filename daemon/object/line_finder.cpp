@@ -54,7 +54,7 @@ struct Near {
 class LineSearch {
  public:
   LineSearch(const ElfFile& file, const Pattern& pattern)
-      : file_(file), pattern_(pattern), code_(file.code_sections()) {}
+      : file_(file), pattern_(pattern), code_(file.code_sections()), functions_(file.functions()) {}
 
   Result<LinesFound> run() {
     auto image = file_.open_debug_info();
@@ -157,7 +157,13 @@ class LineSearch {
 
   bool is_of_run(const LinePlace& place) const {
     return run_->first.file == place.file && run_->first.line == place.line &&
-           (!pattern_.column || run_->first.column == place.column);
+           (!pattern_.column || run_->first.column == place.column) &&
+           (place.file == kNoFile || !begins_function(place.address));
+  }
+
+  // One line can have made several functions, as by a macro.
+  bool begins_function(uint64_t address) const {
+    return std::ranges::binary_search(functions_, address, {}, &Function::address);
   }
 
   bool is_named(const LineRow& row) const {
@@ -230,6 +236,7 @@ class LineSearch {
   const ElfFile& file_;
   const Pattern& pattern_;
   const std::vector<Section> code_;
+  const std::vector<Function>& functions_;           // by address
   std::unordered_map<std::string, bool> named_;      // paths of source files
   std::unordered_map<std::string, size_t> numbers_;  // of those that are wanted
   std::map<size_t, Near> near_;                      // by file

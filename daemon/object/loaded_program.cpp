@@ -28,10 +28,11 @@ std::shared_ptr<ObjectSymbols> SymbolFiles::open(int fd, const std::string& path
 
 void LoadedProgram::add(SymbolFiles& files, int fd, const std::string& path,
                         const std::vector<LoadedFile::Range>& ranges) {
-  if (is_perf_map(path) || is_jitdump(path)) {
+  const bool names_made_code = is_perf_map(path) || is_jitdump(path);
+  if (!names_made_code) {
+    if (const auto symbols = files.open(fd, path)) add(ranges, symbols);
+  } else if (!made_code_) {  // the first one, as for ProcessImage
     if (auto made = MadeCode::open(fd, path)) made_code_ = std::move(*made);
-  } else if (const auto symbols = files.open(fd, path)) {
-    add(ranges, symbols);
   }
 }
 

@@ -49,6 +49,8 @@ struct FunctionBytes {
   }
 };
 
+constexpr uint64_t kMostDecodedForLines = 128 << 20;  // a third of the CPU time that a reader has
+
 class FunctionFinder {
  public:
   FunctionFinder(const ObjectFilePtr& object, const Pattern& pattern,
@@ -81,10 +83,12 @@ class FunctionFinder {
         function = object_->elf().function_at(place.address);
         if (function) code.emplace(read_code(*function));
       }
-      if (!function)
-        refuse_line(place, lines);
-      else if (has_wanted_name(*function))
-        add_line(place, lines, *function, *code);
+      if (!function && pattern_.function.empty())
+        refuse_line(place, lines,
+                    "no function that the file names contains the code, so it is not known where "
+                    "its instructions begin");
+      if (!function) continue;
+      if (const auto named = wanted_name_of(*function)) add_line(place, lines, *named, *code);
     }
     match_.why_none = lines.why_none;
     if (probes_.empty() && match_.refused.empty() && !lines.places.empty())
@@ -324,14 +328,18 @@ class FunctionFinder {
 
   // ---- lines ----
 
-  // Also by another name of the same code.
-  bool has_wanted_name(const Function& function) const {
-    if (pattern_.function.empty() && pattern_.scope == Scope::local) return true;
+  // The function by the name that fits: the same code can have several.
+  std::optional<Function> wanted_name_of(const Function& function) const {
+    if (pattern_.function.empty() && pattern_.scope == Scope::local) return function;
     const auto same = std::ranges::equal_range(all_, function.address, {}, &Function::address);
-    return std::ranges::any_of(same, [&](const Function& one) {
+    const auto fits = std::ranges::find_if(same, [&](const Function& one) {
       if (pattern_.scope == Scope::global && !one.exported) return false;
       return pattern_.function.empty() || names_function(pattern_, one.name);
     });
+    if (fits == same.end()) return std::nullopt;
+    Function named = function;
+    named.name = fits->name;
+    return named;
   }
 
   std::string name_of(const LinePlace& place, const LinesFound& lines,
@@ -347,14 +355,17 @@ class FunctionFinder {
   void add_line(const LinePlace& place, const LinesFound& lines, const Function& function,
                 const Result<FunctionBytes>& code) {
     offset_ = place.address - function.address;
+    decoded_bytes_ += offset_;
+    if (decoded_bytes_ > kMostDecodedForLines)
+      return refuse_line(place, lines,
+                         "a function is decoded from its beginning for each line, which takes too "
+                         "long for so many: name fewer lines");
     add_as(name_of(place, lines, function.name), function, function, code);
   }
 
-  void refuse_line(const LinePlace& place, const LinesFound& lines) {
-    match_.refused.push_back({name_of(place, lines, ""), object_->elf().offset_of(place.address),
-                              std::nullopt,
-                              "no function that the file names contains the code, so it is not "
-                              "known where its instructions begin"});
+  void refuse_line(const LinePlace& place, const LinesFound& lines, const char* why) {
+    match_.refused.push_back(
+        {name_of(place, lines, ""), object_->elf().offset_of(place.address), std::nullopt, why});
   }
 
   // One FILE can be the end of several paths.
@@ -506,7 +517,8 @@ class FunctionFinder {
 
   const ObjectFilePtr& object_;
   const Pattern& pattern_;
-  uint64_t offset_;  // of the probe in its function
+  uint64_t offset_;             // of the probe in its function
+  uint64_t decoded_bytes_ = 0;  // for lines
   const std::vector<Function>& all_;
   const SiteCosts& costs_;
   FunctionArguments arguments_;

@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 
+#include "daemon/base/clock.h"
 #include "daemon/process/credentials.h"
 #include "daemon/process/path_lookup.h"
 
@@ -22,6 +23,14 @@ std::string status_of(const Process& process) {
   const ssize_t got = fd ? ::read(fd.get(), text.data(), text.size()) : 0;
   text.resize(got > 0 ? static_cast<size_t>(got) : 0);
   return text;
+}
+
+// Those of an earlier process with the same number stay where they are. Clocks may differ a little.
+bool is_older(const struct stat& file, const Process& process) {
+  constexpr uint64_t kSecondNs = 1'000'000'000, kMarginNs = 2 * kSecondNs;
+  const uint64_t written_ns = static_cast<uint64_t>(file.st_mtim.tv_sec) * kSecondNs;
+  const uint64_t age_of_process_ns = boot_ns() - process.started_ns();
+  return written_ns + age_of_process_ns + kMarginNs < clock_ns(CLOCK_REALTIME);
 }
 
 }  // namespace
@@ -49,6 +58,7 @@ std::optional<PerfMap> open_perf_map(const Process& process) {
   if (!found || !runs_as || ::fstat(found.get(), &status) != 0) return std::nullopt;
   constexpr size_t kEffective = 1;
   if (!S_ISREG(status.st_mode) || status.st_uid != runs_as->uids[kEffective]) return std::nullopt;
+  if (is_older(status, process)) return std::nullopt;
   const std::string name = "/proc/self/fd/" + std::to_string(found.get());
   map.fd = Fd{::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (!map.fd) return std::nullopt;

@@ -20,7 +20,8 @@ std::optional<pid_t> parse_innermost_pid(std::string_view status);
 
 // The file in which a process lists the code that it makes at run time: /tmp/perf-PID.map, by the number that the
 // process has for itself and below its root. None if it is not a regular file of the user as whom the process runs,
-// because anybody can put a file there.
+// because anybody can put a file there, or was last written before the process began, because an earlier process can
+// have had the same number.
 std::optional<PerfMap> open_perf_map(const Process& process);
 
 }  // namespace tracectl

@@ -59,6 +59,11 @@ uint64_t birth_of(pid_t pid, const Fd& pidfd) {
 
 }  // namespace
 
+uint64_t Process::started_ns() const {
+  const auto ticks_in_second = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
+  return start_ticks_of(pid_) * (1'000'000'000 / ticks_in_second);
+}
+
 Result<Process> Process::open(pid_t pid) {
   if (pid <= 0) return Error{Code::invalid, std::to_string(pid) + " is no process id"};
   Fd pidfd{static_cast<int>(syscall(SYS_pidfd_open, pid, 0))};

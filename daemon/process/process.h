@@ -31,6 +31,9 @@ class Process {
   // kernels where all pidfds have the same (before Linux 6.9), its start in clock ticks since boot.
   uint64_t birth() const { return birth_; }
 
+  // When it began, by the clock of events, to a hundredth of a second. 0 if it has ended.
+  uint64_t started_ns() const;
+
   // Identifies the program that it executes now: it changes with each execve(2), and is the same in
   // its forks. It is the start address of the program's stack, which the kernel chooses at random.
   // None after it has ended, and while an execve is under way.

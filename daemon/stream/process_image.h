@@ -49,6 +49,8 @@ class ProcessImage {
   // Whether the user could open the file there. False if no file is there.
   bool may_be_read_by(const Owner& user, uint64_t address) const;
   const std::vector<LoadedFile>& files() const { return files_; }
+  // Whether a file names code that the process makes at run time.
+  bool makes_code() const { return made_code_ != nullptr; }
   // Whether code is there that the process has made at run time, and that a file names.
   bool is_made_code(uint64_t address) const;
   // Whether the file that names such code has been written to since it was opened.

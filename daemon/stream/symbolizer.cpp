@@ -191,7 +191,7 @@ Symbolizer::Known* Symbolizer::look_at(const Executed& program) {
 }
 
 bool Symbolizer::may_look_again(const Known& known) const {
-  return boot_ns() - known.looked_at_ns > kLookShare * known.look_cost_ns;
+  return boot_ns() - known.looked_at_ns > kLookShare * (known.look_cost_ns + known.read_cost_ns);
 }
 
 // Reads the process's mappings first if they are not known, or if the hit's code is not in them:
@@ -268,6 +268,8 @@ bool Symbolizer::take_answer(Known& known) {
   if (!answer) return false;
   const Asked asked = *std::exchange(known.asked, std::nullopt);
   known.is_slow = false;
+  if (known.frames.empty() && known.image.makes_code())
+    known.read_cost_ns = boot_ns() - known.looked_at_ns;
   known.has_failed = !*answer;
   if (known.has_failed) return true;
   if (auto* unwound = std::get_if<std::vector<Unwound>>(&**answer)) {

@@ -119,6 +119,7 @@ class Symbolizer {
     bool is_slow = false;       // its next answer is not waited for
     uint64_t looked_at_ns = 0;  // when its mappings were read
     uint64_t look_cost_ns = 0;  // how long it took
+    uint64_t read_cost_ns = 0;  // until the first answer came after that, if the program makes code
     uint64_t used = 0;          // higher for later uses
   };
 

@@ -2,6 +2,7 @@
 """Lines of source, compared with what the programs count themselves (tests/targets/lines.c) and with readelf."""
 
 import collections
+import json
 import pathlib
 import subprocess
 import tempfile
@@ -58,6 +59,23 @@ class Lines(support.DaemonTest):
         truth = truth_of(program.result())
         counts = counts_of(self.daemon.json('read', 'alone')['rows'])
         self.assertEqual(counts, {('lines.c', line): truth['lines.c', line] for line in lines})
+
+    def test_that_a_macro_made_into_several_functions_have_a_place_in_each(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, 'pair.c').write_text(
+                '#define PAIR(n) int get_##n(void) { return 1; } int set_##n(void) { return 2; }\n'
+                'PAIR(a)\n'
+                'extern int same(void) __attribute__((alias("get_a")));\n'
+                'int main(void) { return get_a() + set_a() + same(); }\n', encoding='utf-8')
+            for flags in ['-O0'], ['-O2']:
+                subprocess.run(['cc', '-g', *flags, '-o', 'pair', 'pair.c'], cwd=folder, check=True)
+                listed = support.run('--embedded', 'list', f'{folder}/pair@pair.c:2', '--json')
+                named = {probe['probe'].split(':')[2].partition('@')[0] for probe in json.loads(listed.stdout)['probes']}
+                self.assertEqual(len(named), 2, listed.stdout)
+                for name in 'get_a', 'set_a', 'same':
+                    listed = support.run('--embedded', 'list', f'{folder}/pair:{name}@pair.c:2', '--json')
+                    self.assertEqual([probe['probe'] for probe in json.loads(listed.stdout)['probes']],
+                                     [f'uprobe:{folder}/pair:{name}@pair.c:2'], listed.stderr)
 
     def test_are_switched_atomically(self):
         program = self.program('lines', '1000')

@@ -100,6 +100,11 @@ class MadeCode(support.DaemonTest):
         os.chown(f'/tmp/perf-{program.pid}.map', 65534, 65534)
         self.assertRegex(self.stacks(program, 'u::leaf'), r'(?m)(^|;)main;\[\?\];leaf \d+$')
 
+    def test_a_list_of_an_earlier_process_is_not_believed(self):
+        program = self.start(target('made_code'))
+        os.utime(f'/tmp/perf-{program.pid}.map', (1, 1))
+        self.assertRegex(self.stacks(program, 'u::leaf'), r'(?m)(^|;)main;\[\?\];leaf \d+$')
+
     def test_a_list_that_is_no_file_is_left_alone(self):
         program = self.start(target('made_code'))
         path = f'/tmp/perf-{program.pid}.map'

@@ -29,6 +29,11 @@ def code_ranges(path):
             yield range(begin, begin + size)
 
 
+def function_starts(path):
+    listed = subprocess.run(['readelf', '-W', '-s', path], capture_output=True, text=True, check=True).stdout
+    return {int(address, 16) for address in re.findall(r'^ *\d+: ([0-9a-f]+) +\S+ (?:FUNC|IFUNC) ', listed, re.MULTILINE)}
+
+
 def load_address(path):
     """What is to be added to an offset in the file, by the first segment with code."""
     listed = subprocess.run(['readelf', '-W', '-l', path], capture_output=True, text=True, check=True).stdout
@@ -45,10 +50,10 @@ def address_of(offset, segments):
 
 def places_of(path, debug_file=None):
     """By name of the source file and line: the addresses. A place is the first row of an unbroken run of the line's rows
-    that begins a statement; rows of line 0 belong to the run around them."""
+    that begins a statement; rows of line 0 belong to the run around them, and a run ends where a function begins."""
     dumped = subprocess.run(['readelf', '-W', '--debug-dump=decodedline', debug_file or path],
                             capture_output=True, text=True, check=True, errors='replace').stdout
-    code = list(code_ranges(path))
+    code, starts = list(code_ranges(path)), function_starts(path)
     places = collections.defaultdict(set)
     heading, run, has_place, removed = None, None, False, None
     for text in dumped.splitlines():
@@ -68,7 +73,7 @@ def places_of(path, debug_file=None):
             continue
         # Headings say where the file is, and files of one name follow each other under headings.
         key = os.path.normpath(heading) if heading else row['file'], line
-        if key != run:
+        if key != run or address in starts:
             run, has_place = key, False
         if row['statement'] and not has_place:
             has_place = True

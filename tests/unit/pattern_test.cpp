@@ -267,8 +267,12 @@ TEST(Pattern, PathsMayHaveAnAtSign) {
             "/opt/ssl@3/lib/libssl.so");
   EXPECT_EQ(parsed_pattern("u:/x@/go/mod/y@v1.2/z.go:12").file, "/go/mod/y@v1.2/z.go");
   for (const char* text : {"u:/opt/ssl@3/lib/libssl.so:*", "u:/opt/ssl@3/lib/libssl.so.3:*",
-                           "u:/opt/ssl@3/bin/openssl:*", "u:/node/@scope/x.node:*"})
+                           "u:/opt/ssl@3/bin/openssl:*", "u:/node/@scope/x.node:*",
+                           "u:/opt/python@3.11/bin/python3.11:*",
+                           "u:/opt/python@3.11/bin/python*:*"})
     EXPECT_EQ(parsed_pattern(text).kind, ProbeKind::function) << text;
+  for (const char* text : {"u:/x@src/net.c:*", "u:/x@src/*.rs:*", "u:/x@net.*:*", "u:/x@/src/*:*"})
+    EXPECT_EQ(parsed_pattern(text).kind, ProbeKind::line) << text;
 }
 
 TEST(Pattern, WrongLinesAreRefusedWhereTheyAre) {
@@ -289,6 +293,13 @@ TEST(NamesSource, ByTheEndOfAPathFromASlashOn) {
   EXPECT_FALSE(names_source("net.c", "/src/subnet.c"));
   EXPECT_FALSE(names_source("/net.c", "/src/net.c"));
   EXPECT_FALSE(names_source("/n*.c", "/src/net.c"));
+  EXPECT_TRUE(names_source("src/n*.c", "/a/src/net.c"));
+  EXPECT_FALSE(names_source("rc/n*.c", "/a/src/net.c"));
+  std::string path;
+  for (int part = 0; part < 2000; ++part) path += "/a";
+  std::string glob = "*";
+  for (int part = 0; part < 1000; ++part) glob += "/?";
+  EXPECT_FALSE(names_source(glob + "b", path)) << "and not only after seconds";
 }
 
 // FILE of a line may have slashes too.
