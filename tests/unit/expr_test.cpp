@@ -126,7 +126,7 @@ TEST(Expr, MissingAndSuperfluousPartsAreShown) {
   expect_refused("u32 arg0", 0, "u32(arg0)");
   expect_refused("str(arg0, 65) == \"a\"", 10, "1 to 64");
   expect_refused("str(arg0, 0) == \"a\"", 10, "1 to 64");
-  expect_refused("str(arg0, tid) == \"a\"", 10, "the most bytes");
+  expect_refused("str(arg0, tie) == \"a\"", 10, "unknown name");
   expect_refused("pid(1)", 3, "not expected");
 }
 
@@ -159,7 +159,7 @@ TEST(Expr, StringsOfLibcxxAreNamedAsSuch) {
   expect_refused("cstr(arg0, libstdcxx) == \"a\"", 11, "the most bytes");
   expect_refused("cstr(arg0, 5, 6) == \"a\"", 14, "libcxx, or nothing");
   expect_refused("cstr(arg0, libcxx, 5) == \"a\"", 17, "not expected");
-  expect_refused("str(arg0, libcxx) == \"a\"", 10, "the most bytes");
+  expect_refused("str(arg0, libcxx) == \"a\"", 10, "unknown name");
   expect_refused("cstr(comm, libcxx) == \"a\"", 5, "not an integer");
 }
 

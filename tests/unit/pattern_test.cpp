@@ -266,10 +266,10 @@ TEST(Pattern, PathsMayHaveAnAtSign) {
   EXPECT_EQ(parsed_pattern("u:/opt/ssl@3/lib/libssl.so@ssl.c:12").object,
             "/opt/ssl@3/lib/libssl.so");
   EXPECT_EQ(parsed_pattern("u:/x@/go/mod/y@v1.2/z.go:12").file, "/go/mod/y@v1.2/z.go");
-  for (const char* text : {"u:/opt/ssl@3/lib/libssl.so:*", "u:/opt/ssl@3/lib/libssl.so.3:*",
-                           "u:/opt/ssl@3/bin/openssl:*", "u:/node/@scope/x.node:*",
-                           "u:/opt/python@3.11/bin/python3.11:*",
-                           "u:/opt/python@3.11/bin/python*:*"})
+  for (const char* text :
+       {"u:/opt/ssl@3/lib/libssl.so:*", "u:/opt/ssl@3/lib/libssl.so.3:*",
+        "u:/opt/ssl@3/bin/openssl:*", "u:/node/@scope/x.node:*",
+        "u:/opt/python@3.11/bin/python3.11:*", "u:/opt/python@3.11/bin/python*:*"})
     EXPECT_EQ(parsed_pattern(text).kind, ProbeKind::function) << text;
   for (const char* text : {"u:/x@src/net.c:*", "u:/x@src/*.rs:*", "u:/x@net.*:*", "u:/x@/src/*:*"})
     EXPECT_EQ(parsed_pattern(text).kind, ProbeKind::line) << text;
