@@ -130,7 +130,7 @@ std::string usage_text(const CLI::App* app, const CLI::Error& error) {
   const bool lacks_verb =
       verb.get_require_subcommand_min() > 0 && error.get_name() == "RequiredError";
   if (lacks_verb && !rest.empty()) what = no_such_verb(verb, rest.front());
-  if (error.get_name() == "ExtrasError" && !rest.empty()) {
+  if (what.find("not expected: ") != what.npos && !rest.empty()) {
     const auto option =
         std::ranges::find_if(rest, [](const std::string& one) { return one.starts_with('-'); });
     what = not_expected(verb, option != rest.end() ? *option : rest.front());

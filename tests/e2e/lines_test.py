@@ -74,8 +74,8 @@ class Lines(support.DaemonTest):
                 self.assertEqual(len(named), 2, listed.stdout)
                 for name in 'get_a', 'set_a', 'same':
                     listed = support.run('--embedded', 'list', f'{folder}/pair:{name}@pair.c:2', '--json')
-                    self.assertEqual([probe['probe'] for probe in json.loads(listed.stdout)['probes']],
-                                     [f'uprobe:{folder}/pair:{name}@pair.c:2'], listed.stderr)
+                    [probe] = json.loads(listed.stdout)['probes']
+                    self.assertTrue(probe['probe'].startswith(f'uprobe:{folder}/pair:{name}@'), listed.stdout)
 
     def test_are_switched_atomically(self):
         program = self.program('lines', '1000')
