@@ -331,15 +331,18 @@ class FunctionFinder {
   // The function by the name that fits: the same code can have several.
   std::optional<Function> wanted_name_of(const Function& function) const {
     if (pattern_.function.empty() && pattern_.scope == Scope::local) return function;
-    const auto same = std::ranges::equal_range(all_, function.address, {}, &Function::address);
-    const auto fits = std::ranges::find_if(same, [&](const Function& one) {
+    const auto fits = [&](const Function& one) {
       if (pattern_.scope == Scope::global && !one.exported) return false;
       return pattern_.function.empty() || names_function(pattern_, one.name);
-    });
-    if (fits == same.end()) return std::nullopt;
+    };
     Function named = function;
-    named.name = fits->name;
-    return named;
+    auto at = std::ranges::lower_bound(all_, function.address, {}, &Function::address);
+    for (; at != all_.end() && at->address == function.address; ++at) {
+      if (!fits(*at)) continue;
+      named.name = at->name;
+      return named;
+    }
+    return std::nullopt;
   }
 
   std::string name_of(const LinePlace& place, const LinesFound& lines,
