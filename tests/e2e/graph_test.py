@@ -242,7 +242,7 @@ class Graph(GraphRuns):
 
     def test_what_is_no_recording_is_refused(self):
         recording = self.directory / 'none'
-        for text, why in (('', 'has no calls'), ('x\n{}\n', '2 lines are no events, and ignored'),
+        for text, why in (('', 'has no calls'), ('x\n{}\n', 'none is no recording: tracectl record and graph -o write those'),
                           ('x\n{"ts":1}\n', 'none:2: ')):
             recording.write_text(text)
             done = support.run('report', str(recording))

@@ -193,19 +193,21 @@ class PythonClient(support.DaemonTest):
             self.assertEqual([next(came).args[0] for _ in range(3)], [0, 1, 2])
             session.delete()  # and not again at the end
 
+    MANY = 1_000_000
+
     def test_what_a_slow_reader_has_lost_stands_among_the_events(self):
         program, here = self.hot()
         with self.connection.session() as session:
             session.set(['u::hot_push'], here, do='event(arg0)')
             session.subscribe()
             session.commit()
-            self.call(program, 200_000)  # more than the daemon keeps for clients that do not read
+            self.call(program, self.MANY)  # more than the daemon keeps for clients that do not read
             session.flush()
             items = session.pending()
         lost = [item for item in items if isinstance(item, tracectl.Lost)]
         events = [item for item in items if isinstance(item, tracectl.Event)]
         self.assertTrue(lost)
-        self.assertEqual(len(events) + sum(item.count for item in lost), 200_000)
+        self.assertEqual(len(events) + sum(item.count for item in lost), self.MANY)
         self.assertEqual([item.ts for item in items], sorted(item.ts for item in items))
 
     def test_arguments_are_described_to_who_wants_it(self):

@@ -234,7 +234,7 @@ class Watching(unittest.TestCase):
         self.service.stop()
         self.hears_of_the_end(watching)
         self.service.start()
-        self.hears(watching, 'there is no session "s"')
+        self.hears(watching, 'there is no session "s"; tracectl session list shows which there are')
         self.assertEqual(watching.wait(60), 1)
 
     def test_it_ends_with_the_daemon_where_nothing_is_saved_or_it_may_not_wait(self):
