@@ -42,11 +42,14 @@ template <class Count> MemoryWanted ClientLimits::sum_with(const Peer& peer, Cou
 }
 
 size_t ClientLimits::stream_bytes(const Peer& peer) const {
-  if (peer.owner) return kStreamBytes;
   size_t streams = 0;
   for (const Connection& other : connections_)
     if (!other.peer.owner) streams += other.peer.subscriptions.size();
-  return streams < kMostLongStreams ? kLongStreamBytes : kStreamBytes;
+  return stream_bytes(peer, streams);
+}
+
+size_t ClientLimits::stream_bytes(const Peer& peer, size_t streams) {
+  return !peer.owner && streams < kMostLongStreams ? kLongStreamBytes : kStreamBytes;
 }
 
 Status ClientLimits::check_streams(const Peer& peer) const {

@@ -28,6 +28,8 @@ class ClientLimits {
   Status check_connections(uid_t user, const std::optional<Owner>& owner, size_t let_go) const;
   // How many bytes of events may wait for the peer's next stream.
   size_t stream_bytes(const Peer& peer) const;
+  // The same, if peers who may trace every process have so many streams.
+  static size_t stream_bytes(const Peer& peer, size_t streams);
   // Whether the peer may subscribe once more.
   Status check_streams(const Peer& peer) const;
   // Bytes of incomplete requests.

@@ -290,6 +290,15 @@ std::string text_of_line(const Pattern& pattern) {
 
 bool is_of_returns(std::string_view kind) { return kind == "uretprobe" || kind == "ur"; }
 
+// FILE:LINE+0, as of a function whose name is a number: its name would be that of a line.
+Result<Pattern> unless_named_as_line(const Source& source, Result<Pattern> function) {
+  if (!function || function->kind != ProbeKind::function) return function;
+  const std::string object = function->bare ? "" : function->object + ":";
+  const std::string name = object + function->function;
+  if (!find_line_parts(Part{name, 0})) return function;
+  return source.error(0, "a line has no offset: leave what follows its + away");
+}
+
 Result<Pattern> parse_function(Source& source, std::string_view kind, Pattern pattern) {
   if (const auto line = find_line_parts(source.rest())) {
     if (is_of_returns(kind))
@@ -300,7 +309,7 @@ Result<Pattern> parse_function(Source& source, std::string_view kind, Pattern pa
   if (!object) return source.error_at_end("a function is missing: uprobe:OBJECT:FUNCTION[+OFFSET]");
   if (Status status = check_object(source, *object); !status) return status.error();
   pattern.object = object->text;
-  return take_function(source, source.rest(), std::move(pattern));
+  return unless_named_as_line(source, take_function(source, source.rest(), std::move(pattern)));
 }
 
 Result<Pattern> parse_usdt(Source& source, Pattern pattern) {
@@ -370,12 +379,13 @@ Result<Pattern> parse_short(Source& source, std::string_view text, Pattern patte
   const auto object = source.object();
   const std::string_view function = source.rest().text;
   pattern.bare = !object || function.starts_with(':');
-  if (pattern.bare) return take_function(whole, Part{text, 0}, std::move(pattern));
+  if (pattern.bare)
+    return unless_named_as_line(whole, take_function(whole, Part{text, 0}, std::move(pattern)));
   if (is_of_others(object->text) || has_single_colon(function))
     return unknown_kind(whole, text, object->text);
   if (Status status = check_object(whole, *object); !status) return status.error();
   pattern.object = object->text;
-  return take_function(whole, source.rest(), std::move(pattern));
+  return unless_named_as_line(whole, take_function(whole, source.rest(), std::move(pattern)));
 }
 
 // `operator new`, `operator==`; not `operators`.

@@ -5,42 +5,18 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/stream/client_stream.h"
-
 using namespace tracectl;
 
-namespace {
-
-class ClientLimitsTest : public ::testing::Test {
- protected:
-  // One more connection with a stream; of a user who may trace every process, or of user 7.
-  void add_stream(bool may_trace_all) {
-    Connection& added = connections_.emplace_back();
-    if (!may_trace_all) added.peer.owner = Owner{.uid = 7};
-    added.peer.subscriptions.emplace(
-        "s", std::make_shared<ClientStream>("s", false, ClientLimits::kStreamBytes, [] {}));
-  }
-
-  Connections connections_;
-  Quota quota_;
-  ClientLimits limits_{connections_, quota_};
-  Peer root_;
-};
-
-}  // namespace
-
-TEST_F(ClientLimitsTest, TheFirstStreamsOfPeersWhoMayTraceAllAreLong) {
-  for (int streams = 0; streams < 4; ++streams) {
-    EXPECT_EQ(limits_.stream_bytes(root_), ClientLimits::kLongStreamBytes) << streams;
-    add_stream(true);
-  }
-  EXPECT_EQ(limits_.stream_bytes(root_), ClientLimits::kStreamBytes);
-  connections_.pop_back();
-  EXPECT_EQ(limits_.stream_bytes(root_), ClientLimits::kLongStreamBytes);
+TEST(ClientLimits, OnlyAFewStreamsOfPeersWhoMayTraceAllAreLong) {
+  const Peer root;
+  for (const size_t streams : {0u, 3u})
+    EXPECT_EQ(ClientLimits::stream_bytes(root, streams), ClientLimits::kLongStreamBytes);
+  for (const size_t streams : {4u, 100u})
+    EXPECT_EQ(ClientLimits::stream_bytes(root, streams), ClientLimits::kStreamBytes);
 }
 
-TEST_F(ClientLimitsTest, StreamsOfOtherUsersAreShortAndCountForNobodyElse) {
-  for (int streams = 0; streams < 8; ++streams) add_stream(false);
-  EXPECT_EQ(limits_.stream_bytes(connections_.front().peer), ClientLimits::kStreamBytes);
-  EXPECT_EQ(limits_.stream_bytes(root_), ClientLimits::kLongStreamBytes);
+TEST(ClientLimits, StreamsOfOtherUsersAreShort) {
+  Peer user;
+  user.owner = Owner{.uid = 7};
+  EXPECT_EQ(ClientLimits::stream_bytes(user, 0), ClientLimits::kStreamBytes);
 }

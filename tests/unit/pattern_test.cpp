@@ -280,6 +280,8 @@ TEST(Pattern, WrongLinesAreRefusedWhereTheyAre) {
   EXPECT_EQ(refusal_of_pattern("u:/x@net.c:5:99999999999", 13),
             "columns are numbers from 1 to 2147483647");
   EXPECT_EQ(refusal_of_pattern("u:/x@:5", 5), "the file is empty");
+  EXPECT_EQ(refusal_of_pattern("u:/x:f@/a@v1/net.c:1+0", 0),
+            "a line has no offset: leave what follows its + away");
   EXPECT_EQ(refusal_of_pattern("ur:/x@net.c:5", 0),
             "a line has no return: uprobe:OBJECT@FILE:LINE traces it");
 }
