@@ -23,7 +23,7 @@ Status ClientLimits::check_connections(uid_t user, const std::optional<Owner>& o
   if (!owner) return ok();
   const auto of_user = std::count_if(
       connections_.begin(), connections_.end(),
-      [&](const Connection& other) { return other.peer.owner && other.peer.uid == user; });
+      [&](const ClientConnection& other) { return other.peer.owner && other.peer.uid == user; });
   if (static_cast<size_t>(of_user) + let_go < kMostOfUser) return ok();
   return Error{Code::exhausted, "user " + std::to_string(user) + " has " +
                                     std::to_string(kMostOfUser) + " connections already"};
@@ -32,7 +32,7 @@ Status ClientLimits::check_connections(uid_t user, const std::optional<Owner>& o
 // Sums over all connections of users who have a quota.
 template <class Count> MemoryWanted ClientLimits::sum_with(const Peer& peer, Count bytes_of) const {
   MemoryWanted sum;
-  for (const Connection& other : connections_) {
+  for (const ClientConnection& other : connections_) {
     if (!other.peer.owner) continue;
     const size_t bytes = bytes_of(other);
     sum.of_all += bytes;
@@ -43,7 +43,7 @@ template <class Count> MemoryWanted ClientLimits::sum_with(const Peer& peer, Cou
 
 size_t ClientLimits::stream_bytes(const Peer& peer) const {
   size_t streams = 0;
-  for (const Connection& other : connections_)
+  for (const ClientConnection& other : connections_)
     if (!other.peer.owner) streams += other.peer.subscriptions.size();
   return stream_bytes(peer, streams);
 }
@@ -54,7 +54,7 @@ size_t ClientLimits::stream_bytes(const Peer& peer, size_t streams) {
 
 Status ClientLimits::check_streams(const Peer& peer) const {
   if (!peer.owner) return ok();
-  MemoryWanted wanted = sum_with(peer, [](const Connection& other) {
+  MemoryWanted wanted = sum_with(peer, [](const ClientConnection& other) {
     return other.peer.subscriptions.size() * kSubscriptionBytes;
   });
   wanted.of_user += kSubscriptionBytes;
@@ -64,14 +64,14 @@ Status ClientLimits::check_streams(const Peer& peer) const {
 
 Status ClientLimits::check_requests(const Peer& peer) const {
   if (!peer.owner) return ok();
-  const auto wanted = sum_with(peer, [](const Connection& other) { return other.in.size(); });
+  const auto wanted = sum_with(peer, [](const ClientConnection& other) { return other.in.size(); });
   if (is_within(wanted)) return ok();
   return Error{Code::exhausted, "too many bytes of requests wait for their end: send whole ones"};
 }
 
 Status ClientLimits::check_answers(const Peer& peer) const {
   if (!peer.owner) return ok();
-  const auto wanted = sum_with(peer, [](const Connection& other) { return other.answers; });
+  const auto wanted = sum_with(peer, [](const ClientConnection& other) { return other.answers; });
   if (is_within(wanted)) return ok();
   return Error{Code::exhausted, "too many bytes of answers wait to be taken: read them first"};
 }
@@ -79,7 +79,7 @@ Status ClientLimits::check_answers(const Peer& peer) const {
 Status ClientLimits::check_matches(const Peer& peer) const {
   if (!peer.owner) return ok();
   size_t sum = 0;
-  for (const Connection& other : connections_)
+  for (const ClientConnection& other : connections_)
     if (other.peer.owner && other.peer.uid == peer.uid) sum += other.matches();
   const size_t most = quota_.matches;
   if (sum <= most) return ok();

@@ -17,14 +17,14 @@ Result<std::unique_ptr<CommonCommits>> CommonCommits::start(EventLoop& loop, Eng
   return commits;
 }
 
-void CommonCommits::add(Connection& connection, AskedCommit asked) {
+void CommonCommits::add(ClientConnection& connection, AskedCommit asked) {
   connection.commit = std::move(asked);
   committing_.ask();
 }
 
 void CommonCommits::take_read() {
   bool any = false;
-  for (Connection& one : connections_) {
+  for (ClientConnection& one : connections_) {
     if (!one.commit_awaits || !engine_.reading().is_answered(*one.commit_awaits)) continue;
     one.commit_awaits.reset();
     any = true;

@@ -19,7 +19,7 @@ class CommonCommits {
                                                       ServerCounts& counts, Settle settle);
 
   // The connection is settled when the commit is done.
-  void add(Connection& connection, AskedCommit asked);
+  void add(ClientConnection& connection, AskedCommit asked);
   // To be called when files have been read: repeats the commits that waited for them.
   void take_read();
 

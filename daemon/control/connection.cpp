@@ -10,7 +10,7 @@
 
 namespace tracectl {
 
-void Connection::take_events(ServerCounts& counts) {
+void ClientConnection::take_events(ServerCounts& counts) {
   for (const auto& [session, sink] : peer.subscriptions) {
     auto& stream = static_cast<ClientStream&>(*sink);
     const uint64_t before = stream.lost();
@@ -20,7 +20,7 @@ void Connection::take_events(ServerCounts& counts) {
 }
 
 // Events that came before the answer are sent before it, as the answer to a flush promises.
-void Connection::put(const Reply& reply, ServerCounts& counts) {
+void ClientConnection::put(const Reply& reply, ServerCounts& counts) {
   counts.refused_requests += reply.refused;
   // No other request may take the descriptors that came for a refused one.
   if (reply.refused) peer.descriptors.clear();
@@ -30,13 +30,13 @@ void Connection::put(const Reply& reply, ServerCounts& counts) {
 }
 
 // After a client has taken data its streams have room for more.
-void Connection::note_sent() {
+void ClientConnection::note_sent() {
   answers = std::min(answers, unsent());
   for (const auto& [session, sink] : peer.subscriptions)
     static_cast<ClientStream&>(*sink).set_unsent(unsent());
 }
 
-void Connection::send() {
+void ClientConnection::send() {
   while (sent < out.size()) {
     const ssize_t count =
         ::send(socket.get(), out.data() + sent, out.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -54,20 +54,20 @@ void Connection::send() {
   note_sent();
 }
 
-void Connection::refuse(const Error& why) {
+void ClientConnection::refuse(const Error& why) {
   peer.descriptors.clear();
   out += protocol::error_line({}, why);
   closing = true;
 }
 
-std::string_view Connection::unsent_lines() const {
+std::string_view ClientConnection::unsent_lines() const {
   const size_t begins = sent ? out.rfind('\n', sent - 1) + 1 : 0;
   return std::string_view(out).substr(begins);
 }
 
 Connections::iterator find(Connections& connections, uint64_t number) {
   return std::find_if(connections.begin(), connections.end(),
-                      [&](const Connection& one) { return one.number == number; });
+                      [&](const ClientConnection& one) { return one.number == number; });
 }
 
 }  // namespace tracectl

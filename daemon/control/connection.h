@@ -43,7 +43,7 @@ struct AwaitedFlush {
 };
 
 // A client's connection: what it has sent, what it waits for, and what is to be sent to it.
-struct Connection {
+struct ClientConnection {
   // With this many unsent bytes it is not read from, and gets no more events.
   static constexpr size_t kMostUnsentBytes = 1 << 20;
 
@@ -89,7 +89,7 @@ struct Connection {
   void note_sent();
 };
 
-using Connections = std::list<Connection>;
+using Connections = std::list<ClientConnection>;
 
 // To be called after anything has happened to a connection: answers its requests, sends, and sets what to wait for
 // next. The connection may be gone afterwards.

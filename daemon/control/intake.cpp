@@ -49,7 +49,7 @@ Status Intake::watch(EventLoop& loop) {
                                     [this](uint32_t) { take_received(); }));
 }
 
-void Intake::receive(Connection& connection) {
+void Intake::receive(ClientConnection& connection) {
   if (connection.peer.owner) return receive_of_user(connection);
   char buffer[kReadBytes];
   alignas(cmsghdr) char control[CMSG_SPACE(kMostDescriptors * sizeof(int))];
@@ -65,27 +65,27 @@ void Intake::receive(Connection& connection) {
 }
 
 // `truncated`: more were sent than could be received.
-void Intake::take_descriptors(Connection& connection, std::vector<Fd> sent, bool truncated) {
+void Intake::take_descriptors(ClientConnection& connection, std::vector<Fd> sent, bool truncated) {
   auto& all = connection.peer.descriptors;
   std::move(sent.begin(), sent.end(), std::back_inserter(all));
   if (truncated || all.size() > kMostDescriptors) connection.refuse(too_many_descriptors());
 }
 
 // `count`: as recvmsg(2) returns it.
-void Intake::take_bytes(Connection& connection, const char* bytes, ssize_t count) {
+void Intake::take_bytes(ClientConnection& connection, const char* bytes, ssize_t count) {
   if (count == 0) connection.ended = true;
   if (count < 0 && errno != EAGAIN && errno != EINTR) connection.closing = true;
   if (count > 0) feed(connection, {bytes, static_cast<size_t>(count)});
 }
 
-void Intake::feed(Connection& connection, std::string_view bytes) {
+void Intake::feed(ClientConnection& connection, std::string_view bytes) {
   connection.in.feed(bytes);
   if (auto within = limits_.check_requests(connection.peer); !within)
     connection.refuse(within.error());
 }
 
 // Bytes without descriptors are received here, but only those that were seen to come without.
-void Intake::receive_of_user(Connection& connection) {
+void Intake::receive_of_user(ClientConnection& connection) {
   if (connection.receives_since_ns) return;
   char buffer[kReadBytes];
   const ComesNext next = look_ahead(connection.socket, buffer, sizeof(buffer));
@@ -98,7 +98,7 @@ void Intake::receive_of_user(Connection& connection) {
 
 // ---- by another thread ----
 
-void Intake::receive_elsewhere(Connection& connection) {
+void Intake::receive_elsewhere(ClientConnection& connection) {
   auto asked = receiving_->receive(connection.number, connection.peer.uid, connection.socket);
   if (!asked) return connection.refuse(asked.error());
   connection.receives_since_ns = boot_ns();
@@ -114,7 +114,7 @@ void Intake::take_received() {
   }
 }
 
-void Intake::take(Connection& connection, Receiving::Received received) {
+void Intake::take(ClientConnection& connection, Receiving::Received received) {
   connection.receives_since_ns.reset();
   if (received.error) return connection.refuse(*received.error);
   take_descriptors(connection, std::move(received.descriptors), false);
@@ -138,7 +138,7 @@ void Intake::end_late() {
 
 void Intake::set_timer() {
   std::optional<uint64_t> first_ns;
-  for (const Connection& connection : connections_)
+  for (const ClientConnection& connection : connections_)
     if (const auto since_ns = connection.receives_since_ns)
       first_ns = std::min(first_ns.value_or(*since_ns), *since_ns);
   if (!first_ns) return;

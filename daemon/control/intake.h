@@ -28,7 +28,7 @@ class Intake {
 
   // To be called when the connection's socket has something to read. Messages of users that carry descriptors are
   // received by another thread (receiving.h), and the connection is settled then.
-  void receive(Connection& connection);
+  void receive(ClientConnection& connection);
   // Closes the socket. This also closes descriptors that were sent and not received, which can block, so another
   // thread does it if there may be any.
   void let_go(Fd socket);
@@ -48,15 +48,15 @@ class Intake {
         settle_(std::move(settle)),
         receiving_(std::move(receiving)) {}
   Status watch(EventLoop& loop);
-  void receive_of_user(Connection& connection);
-  void receive_elsewhere(Connection& connection);
+  void receive_of_user(ClientConnection& connection);
+  void receive_elsewhere(ClientConnection& connection);
   void take_received();
-  void take(Connection& connection, Receiving::Received received);
+  void take(ClientConnection& connection, Receiving::Received received);
   void end_late();
   void set_timer();
-  static void take_descriptors(Connection& connection, std::vector<Fd> sent, bool truncated);
-  void take_bytes(Connection& connection, const char* bytes, ssize_t count);
-  void feed(Connection& connection, std::string_view bytes);
+  static void take_descriptors(ClientConnection& connection, std::vector<Fd> sent, bool truncated);
+  void take_bytes(ClientConnection& connection, const char* bytes, ssize_t count);
+  void feed(ClientConnection& connection, std::string_view bytes);
 
   Connections& connections_;
   const ClientLimits& limits_;

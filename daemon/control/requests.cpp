@@ -39,7 +39,7 @@ Result<std::unique_ptr<Requests>> Requests::start(EventLoop& loop, Engine& engin
   return requests;
 }
 
-bool Requests::answer_next(Connection& connection) {
+bool Requests::answer_next(ClientConnection& connection) {
   if (connection.awaits_turn_only()) {
     auto request = std::move(*connection.put_aside);
     connection.put_aside.reset();
@@ -59,7 +59,7 @@ bool Requests::answer_next(Connection& connection) {
 }
 
 // False if the answer has to wait for more than the user's turn.
-bool Requests::answer(Connection& connection, PutAside request) {
+bool Requests::answer(ClientConnection& connection, PutAside request) {
   auto descriptors = copies_of(connection.peer.descriptors);
   engine_.resolver().begin(request.learned);
   answering_ = &connection;
@@ -86,7 +86,8 @@ bool Requests::answer(Connection& connection, PutAside request) {
 }
 
 // False if the request waits for a file.
-bool Requests::put_aside(Connection& connection, PutAside request, std::deque<Fd> descriptors) {
+bool Requests::put_aside(ClientConnection& connection, PutAside request,
+                         std::deque<Fd> descriptors) {
   connection.peer.descriptors = std::move(descriptors);
   request.matches = engine_.resolver().matches();
   connection.put_aside = std::move(request);
@@ -105,7 +106,7 @@ void Requests::take_read() {
   });
 }
 
-void Requests::give_up(const Connection& connection) {
+void Requests::give_up(const ClientConnection& connection) {
   if (connection.put_aside && connection.put_aside->awaited)
     engine_.reading().give_up(*connection.put_aside->awaited);
   if (connection.commit_awaits) engine_.reading().give_up(*connection.commit_awaits);
@@ -125,7 +126,7 @@ void Requests::take_written() {
 // ---- flushes ----
 
 // False if the answer has to wait.
-bool Requests::await_flush(Connection& connection, AskedFlush asked) {
+bool Requests::await_flush(ClientConnection& connection, AskedFlush asked) {
   const auto asked_ns = engine_.streams().ask_flush(asked.request.session);
   if (!asked_ns) {
     connection.put(reply_to(asked, asked_ns.error()), counts_);
@@ -135,7 +136,7 @@ bool Requests::await_flush(Connection& connection, AskedFlush asked) {
   return answer_flush(connection);
 }
 
-bool Requests::answer_flush(Connection& connection) {
+bool Requests::answer_flush(ClientConnection& connection) {
   const auto& [asked, asked_ns] = *connection.flush;
   const auto flushed = engine_.streams().is_flushed(asked.request.session, asked_ns);
   if (!flushed)

@@ -25,14 +25,14 @@ class Requests {
 
   // Answers the connection's next request. False if no whole line has come, or a request waits for more than its
   // user's turn.
-  bool answer_next(Connection& connection);
-  bool is_answering(const Connection& connection) const { return answering_ == &connection; }
+  bool answer_next(ClientConnection& connection);
+  bool is_answering(const ClientConnection& connection) const { return answering_ == &connection; }
   // To be called when files have been read: repeats the requests that waited for them.
   void take_read();
   // To be called when events have been handed over as far as flushes asked.
   void take_flushed();
   // To be called before the connection is dropped.
-  void give_up(const Connection& connection);
+  void give_up(const ClientConnection& connection);
 
  private:
   Requests(Engine& engine, Commands& commands, Connections& connections, const ClientLimits& limits,
@@ -46,11 +46,11 @@ class Requests {
         settle_(std::move(settle)),
         writer_(std::move(writer)),
         commits_(std::move(commits)) {}
-  bool answer(Connection& connection, PutAside request);
-  bool put_aside(Connection& connection, PutAside request, std::deque<Fd> descriptors);
+  bool answer(ClientConnection& connection, PutAside request);
+  bool put_aside(ClientConnection& connection, PutAside request, std::deque<Fd> descriptors);
   void take_written();
-  bool await_flush(Connection& connection, AskedFlush asked);
-  bool answer_flush(Connection& connection);
+  bool await_flush(ClientConnection& connection, AskedFlush asked);
+  bool answer_flush(ClientConnection& connection);
 
   Engine& engine_;
   Commands& commands_;
@@ -61,7 +61,7 @@ class Requests {
   const std::unique_ptr<AnswerWriter> writer_;
   const std::unique_ptr<CommonCommits> commits_;
   EventLoop::Watch writing_;
-  const Connection* answering_ = nullptr;  // whose request is being done
+  const ClientConnection* answering_ = nullptr;  // whose request is being done
 };
 
 }  // namespace tracectl

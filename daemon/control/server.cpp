@@ -102,7 +102,7 @@ void Server::begin_saved(const std::string& folder) {
 // ---- accepting ----
 
 // Null if no client is accepted.
-Connection* Server::accept_one() {
+ClientConnection* Server::accept_one() {
   Fd socket{::accept4(listening_fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
   if (!socket) {
     if (errno == EMFILE || errno == ENFILE) turn_away();
@@ -176,7 +176,7 @@ void Server::serve(Connections::iterator at, uint32_t events) {
 }
 
 void Server::settle(Connections::iterator at) {
-  Connection& connection = *at;
+  ClientConnection& connection = *at;
   turns_->answer(connection);
   if (connection.closing) connection.send();  // the client can still read the reason
   upkeep_->set_timers();

@@ -47,7 +47,7 @@ class Server {
          DescriptorStore* store, const Privileged& privileged);
   Status make_parts();
   Status watch();
-  Connection* accept_one();
+  ClientConnection* accept_one();
   void turn_away();
   Status add(Fd& socket);
   void serve(Connections::iterator at, uint32_t events);

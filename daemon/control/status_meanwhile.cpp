@@ -36,29 +36,29 @@ StatusMeanwhile::StatusMeanwhile(Engine& engine, Commands& commands, Connections
 StatusMeanwhile::~StatusMeanwhile() { engine_.kernel().long_work().set_meanwhile({}); }
 
 void StatusMeanwhile::answer(int done_fd) {
-  std::vector<Connection*> asking = idle();
+  std::vector<ClientConnection*> asking = idle();
   int listening = listening_.fd;
   size_t taken = 0;
   for (;;) {
     std::vector<pollfd> awaited{{done_fd, POLLIN, 0}, {listening, POLLIN, 0}};
-    for (const Connection* one : asking) awaited.push_back({one->socket.get(), POLLIN, 0});
+    for (const ClientConnection* one : asking) awaited.push_back({one->socket.get(), POLLIN, 0});
     if (::poll(awaited.data(), awaited.size(), -1) < 0 && errno != EINTR) return;
     if (awaited[0].revents) return;
-    std::vector<Connection*> still_asking;
+    std::vector<ClientConnection*> still_asking;
     for (size_t i = 0; i < asking.size(); ++i)
       if (!awaited[i + 2].revents || answer_next(*asking[i])) still_asking.push_back(asking[i]);
     asking = std::move(still_asking);
     if (!awaited[1].revents) continue;
-    Connection* const accepted = listening_.accept();
+    ClientConnection* const accepted = listening_.accept();
     if (accepted) asking.push_back(accepted);
     if (!accepted || ++taken == kMostTakenMeanwhile) listening = -1;  // the others wait
   }
 }
 
 // The connections that wait for nothing and are not being answered.
-std::vector<Connection*> StatusMeanwhile::idle() {
-  std::vector<Connection*> found;
-  for (Connection& one : connections_) {
+std::vector<ClientConnection*> StatusMeanwhile::idle() {
+  std::vector<ClientConnection*> found;
+  for (ClientConnection& one : connections_) {
     const bool ends = one.ended || one.closing;
     if (!one.awaits_anything() && !ends && !requests_.is_answering(one) && one.in.size() == 0 &&
         one.unsent() == 0)
@@ -69,7 +69,7 @@ std::vector<Connection*> StatusMeanwhile::idle() {
 
 // False if the connection's next request is not for the status; it stays unread then. It also stays unread if
 // memory runs out: no memory is allocated after reading it.
-bool StatusMeanwhile::answer_next(Connection& connection) {
+bool StatusMeanwhile::answer_next(ClientConnection& connection) {
   char buffer[kMostRequestBytes];
   const ComesNext next = look_ahead(connection.socket, buffer, sizeof(buffer));
   if (next.bytes <= 0 || next.descriptors) return false;

@@ -19,7 +19,7 @@ class StatusMeanwhile {
   // The listening socket, and what accepts a client there: null if none is accepted.
   struct Listening {
     int fd;
-    std::function<Connection*()> accept;
+    std::function<ClientConnection*()> accept;
   };
   // All are borrowed. Answers from now on, until it is destroyed.
   StatusMeanwhile(Engine& engine, Commands& commands, Connections& connections,
@@ -33,8 +33,8 @@ class StatusMeanwhile {
   static constexpr size_t kMostRequestBytes = 512;
 
   void answer(int done_fd);
-  std::vector<Connection*> idle();
-  bool answer_next(Connection& connection);
+  std::vector<ClientConnection*> idle();
+  bool answer_next(ClientConnection& connection);
 
   Engine& engine_;
   Commands& commands_;

@@ -54,7 +54,7 @@ void Subscriptions::pump() {
 // For each session the unsent events of the subscriber that has most of them.
 void Subscriptions::note_unsent() {
   std::map<std::string, uint64_t> unsent;
-  for (const Connection& connection : connections_) {
+  for (const ClientConnection& connection : connections_) {
     if (connection.closing || connection.out.empty()) continue;
     for (const auto& [session, events] : protocol::reported_in(connection.unsent_lines()))
       unsent[session] = std::max(unsent[session], events);
@@ -66,7 +66,7 @@ void Subscriptions::send_rest() {
   constexpr uint64_t kLongestNs = 2'000'000'000;
   for (const uint64_t until = boot_ns() + kLongestNs; boot_ns() < until;) {
     std::vector<pollfd> unsent;
-    for (Connection& connection : connections_) {
+    for (ClientConnection& connection : connections_) {
       if (connection.peer.subscriptions.empty()) continue;
       connection.take_events(counts_);
       connection.send();

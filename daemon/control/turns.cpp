@@ -18,17 +18,17 @@ Result<std::unique_ptr<Turns>> Turns::start(EventLoop& loop, Connections& connec
 }
 
 std::shared_ptr<UserTurns> Turns::of(uid_t user) const {
-  for (const Connection& other : connections_)
+  for (const ClientConnection& other : connections_)
     if (other.turns && other.peer.uid == user) return other.turns;
   return std::make_shared<UserTurns>();
 }
 
-void Turns::await(Connection& connection) {
+void Turns::await(ClientConnection& connection) {
   connection.awaits_turn = true;
   turning_.ask();
 }
 
-void Turns::answer(Connection& connection) {
+void Turns::answer(ClientConnection& connection) {
   UserTurns& turns = *connection.turns;
   connection.awaits_turn = false;
   for (;;) {
@@ -59,7 +59,7 @@ void Turns::take() {
   next->turns->last_turn = ++last_;
   connections_.splice(connections_.end(), connections_, next);
   settle_(next);
-  const auto awaits = [](const Connection& connection) { return connection.awaits_turn; };
+  const auto awaits = [](const ClientConnection& connection) { return connection.awaits_turn; };
   if (std::any_of(connections_.begin(), connections_.end(), awaits)) turning_.ask();
 }
 

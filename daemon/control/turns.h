@@ -25,9 +25,9 @@ class Turns {
   // For a new connection: all connections of a user share one.
   std::shared_ptr<UserTurns> of(uid_t user) const;
   // The connection's requests wait for its user's next turn.
-  void await(Connection& connection);
+  void await(ClientConnection& connection);
   // Answers the connection's requests as long as the client takes the answers and its user's turn lasts.
-  void answer(Connection& connection);
+  void answer(ClientConnection& connection);
 
  private:
   static constexpr uint64_t kTurnNs = 5'000'000;
