@@ -19,12 +19,25 @@ void ClientConnection::take_events(ServerCounts& counts) {
   }
 }
 
-// Events that came before the answer are sent before it, as the answer to a flush promises.
+void ClientConnection::take_all_events(ServerCounts& counts) {
+  const auto has_lines = [](const auto& one) {
+    return static_cast<ClientStream&>(*one.second).has_lines();
+  };
+  do take_events(counts);
+  while (std::any_of(peer.subscriptions.begin(), peer.subscriptions.end(), has_lines));
+}
+
+bool ClientConnection::has_to_send() const {
+  return unsent() > 0 ||
+         std::any_of(peer.subscriptions.begin(), peer.subscriptions.end(), [](const auto& one) {
+           return static_cast<ClientStream&>(*one.second).has_more();
+         });
+}
+
 void ClientConnection::put(const Reply& reply, ServerCounts& counts) {
   counts.refused_requests += reply.refused;
   // No other request may take the descriptors that came for a refused one.
   if (reply.refused) peer.descriptors.clear();
-  take_events(counts);
   out += reply.line;
   answers += reply.line.size();
 }
@@ -41,7 +54,10 @@ void ClientConnection::send() {
     const ssize_t count =
         ::send(socket.get(), out.data() + sent, out.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) return note_sent();
+    if (count < 0 && errno == EAGAIN) {
+      forget_sent();
+      return note_sent();
+    }
     if (count < 0) {
       closing = true;
       break;
@@ -58,6 +74,17 @@ void ClientConnection::refuse(const Error& why) {
   peer.descriptors.clear();
   out += protocol::error_line({}, why);
   closing = true;
+}
+
+// What has been sent takes little more memory than what has not, unless it is the beginning of a long line.
+void ClientConnection::forget_sent() {
+  if (sent < kMostUnsentBytes || sent < unsent()) return;
+  const size_t searched = sent - kMostUnsentBytes;
+  const size_t newline = std::string_view(out).substr(searched, kMostUnsentBytes).rfind('\n');
+  if (newline == std::string_view::npos) return;
+  const size_t sent_lines = searched + newline + 1;
+  out.erase(0, sent_lines);
+  sent -= sent_lines;
 }
 
 std::string_view ClientConnection::unsent_lines() const {

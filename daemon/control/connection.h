@@ -44,7 +44,7 @@ struct AwaitedFlush {
 
 // A client's connection: what it has sent, what it waits for, and what is to be sent to it.
 struct ClientConnection {
-  // With this many unsent bytes it is not read from, and gets no more events.
+  // With this many unsent bytes it gets no more events, and with so many of answers it is not read from.
   static constexpr size_t kMostUnsentBytes = 1 << 20;
 
   uint64_t number = 0;
@@ -69,13 +69,17 @@ struct ClientConnection {
 
   size_t unsent() const { return out.size() - sent; }
   bool is_full() const { return unsent() >= kMostUnsentBytes; }
+  bool is_full_of_answers() const { return answers >= kMostUnsentBytes; }
+  bool has_to_send() const;
   bool awaits_answer() const { return commit || put_aside || flush || writing; }
   bool awaits_turn_only() const { return put_aside && !put_aside->awaited; }
   bool awaits_anything() const { return awaits_answer() || awaits_turn || receives_since_ns; }
   size_t matches() const { return put_aside ? put_aside->matches : writing.value_or(0); }
 
-  // Adds the events that wait for this client to what is to be sent, and counts those that were lost before.
+  // Adds events that wait for this client to what is to be sent, one piece of each session's, and counts those that
+  // were lost before.
   void take_events(ServerCounts& counts);
+  void take_all_events(ServerCounts& counts);
   // Adds an answer to what is to be sent.
   void put(const Reply& reply, ServerCounts& counts);
   // Sends what the client takes at once.
@@ -86,6 +90,7 @@ struct ClientConnection {
   std::string_view unsent_lines() const;
 
  private:
+  void forget_sent();
   void note_sent();
 };
 

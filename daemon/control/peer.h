@@ -28,6 +28,8 @@ struct Peer {
   // Makes the sink that sends a session's events to this peer, in the form it asked for. Fails if its user
   // has no memory left for one.
   std::function<Result<std::shared_ptr<HitSink>>(const protocol::SessionSubscribe&)> make_sink;
+  // Sends what waits in its sinks before the next answer. To be called before one of them ends.
+  std::function<void()> take_rest = [] {};
   // Fails if the matches held by its user's unanswered requests are at their limit. Empty: there is no limit.
   std::function<Status()> check_matches = {};
   std::map<std::string, std::shared_ptr<HitSink>> subscriptions;  // by session

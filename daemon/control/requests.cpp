@@ -139,12 +139,11 @@ bool Requests::await_flush(ClientConnection& connection, AskedFlush asked) {
 bool Requests::answer_flush(ClientConnection& connection) {
   const auto& [asked, asked_ns] = *connection.flush;
   const auto flushed = engine_.streams().is_flushed(asked.request.session, asked_ns);
-  if (!flushed)
-    connection.put(reply_to(asked, flushed.error()), counts_);
-  else if (*flushed)
-    connection.put(reply_to(asked, protocol::FlushReply{asked_ns}), counts_);
-  else
-    return false;
+  if (flushed && !*flushed) return false;
+  connection.take_all_events(counts_);
+  connection.put(
+      flushed ? reply_to(asked, protocol::FlushReply{asked_ns}) : reply_to(asked, flushed.error()),
+      counts_);
   connection.flush.reset();
   return true;
 }

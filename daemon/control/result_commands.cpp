@@ -46,6 +46,7 @@ Result<Empty> ResultCommands::handle(const SessionUnsubscribe& request, Peer& pe
     return Error{Code::not_found,
                  "this connection is not subscribed to \"" + request.session + "\"", "session"};
   engine_.streams().unsubscribe(request.session, found->second.get());
+  peer.take_rest();
   peer.subscriptions.erase(found);
   return Empty{};
 }

@@ -151,6 +151,7 @@ Status Server::add(Fd& socket) {
   at->peer.make_sink = [this, at](const protocol::SessionSubscribe& asked) {
     return subscriptions_->make_stream(asked, at->peer);
   };
+  at->peer.take_rest = [this, at] { at->take_all_events(counts_); };
   at->peer.check_matches = [this, at] { return limits_.check_matches(at->peer); };
   auto watch = loop_.watch(at->socket.get(), EventLoop::kReadable,
                            [this, at](uint32_t events) { serve(at, events); });
@@ -181,11 +182,12 @@ void Server::settle(Connections::iterator at) {
   if (connection.closing) connection.send();  // the client can still read the reason
   upkeep_->set_timers();
   const bool waits = connection.awaits_anything();
-  const bool has_all = connection.ended && !waits && connection.unsent() == 0;
+  const bool has_to_send = connection.has_to_send();
+  const bool has_all = connection.ended && !waits && !has_to_send;
   if (connection.closing || has_all) return drop(at);
-  const bool wants_more = !connection.ended && !waits && !connection.is_full();
+  const bool wants_more = !connection.ended && !waits && !connection.is_full_of_answers();
   const uint32_t events =
-      (connection.unsent() ? EventLoop::kWritable : 0u) | (wants_more ? EventLoop::kReadable : 0u);
+      (has_to_send ? EventLoop::kWritable : 0u) | (wants_more ? EventLoop::kReadable : 0u);
   if (auto set = connection.watch.set_events(events); !set) drop(at);
 }
 

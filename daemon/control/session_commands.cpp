@@ -166,6 +166,7 @@ Result<SwitchReply> SessionCommands::handle(const SessionDelete& request, Peer& 
   auto deleted = engine_.delete_session(request.session);
   if (deleted) {
     peer.unnamed_sessions.erase(request.session);
+    peer.take_rest();
     peer.subscriptions.erase(request.session);
     recordings_.end(request.session);
     flight_recorders_.forget(request.session);

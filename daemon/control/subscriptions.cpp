@@ -54,8 +54,9 @@ void Subscriptions::pump() {
 // For each session the unsent events of the subscriber that has most of them.
 void Subscriptions::note_unsent() {
   std::map<std::string, uint64_t> unsent;
-  for (const ClientConnection& connection : connections_) {
-    if (connection.closing || connection.out.empty()) continue;
+  for (ClientConnection& connection : connections_) {
+    if (connection.closing || !connection.has_to_send()) continue;
+    connection.take_all_events(counts_);
     for (const auto& [session, events] : protocol::reported_in(connection.unsent_lines()))
       unsent[session] = std::max(unsent[session], events);
   }
@@ -70,7 +71,7 @@ void Subscriptions::send_rest() {
       if (connection.peer.subscriptions.empty()) continue;
       connection.take_events(counts_);
       connection.send();
-      if (!connection.out.empty() && !connection.closing)
+      if (connection.has_to_send() && !connection.closing)
         unsent.push_back({connection.socket.get(), POLLOUT, 0});
     }
     if (unsent.empty()) return;

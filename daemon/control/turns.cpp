@@ -32,11 +32,9 @@ void Turns::answer(ClientConnection& connection) {
   UserTurns& turns = *connection.turns;
   connection.awaits_turn = false;
   for (;;) {
-    const bool was_full = connection.is_full();
-    if (!was_full) connection.take_events(counts_);
+    if (!connection.is_full()) connection.take_events(counts_);
     connection.send();
-    if (connection.closing || connection.is_full()) return;
-    if (was_full) continue;  // events have waited, and wake nobody again
+    if (connection.closing || connection.is_full_of_answers()) return;
     if (connection.awaits_answer() && !connection.awaits_turn_only()) return;
     if (turns.used_ns >= kTurnNs) return await(connection);
     const uint64_t began_ns = boot_ns();

@@ -33,7 +33,9 @@ class BoundedSink : public HitSink {
     lost_ = lost_in_ring_ = 0;
   }
 
-  std::mutex mutex_;
+  bool has_lost() const { return lost_ > 0 || lost_in_ring_ > 0; }
+
+  mutable std::mutex mutex_;
   uint64_t lost_ = 0;          // here, not reported yet
   uint64_t lost_in_ring_ = 0;  // in rings, by reports for which there was no room
   uint64_t all_lost_ = 0;      // here, reported

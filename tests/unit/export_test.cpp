@@ -4,6 +4,8 @@
 // read those that it has.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <bit>
 #include <filesystem>
 #include <fstream>
