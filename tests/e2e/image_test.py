@@ -289,8 +289,8 @@ class InAContainer(unittest.TestCase):
                 caps = [other for other in capabilities()['add'] if other != name]
                 self.assertIn(f'the daemon lacks CAP_{name}: ', self.refused(caps=caps))
 
-    def test_the_kernel_asks_for_each_capability(self):
-        """By the engine in tracectl, which does not look at its capabilities."""
+    def test_each_capability_is_asked_for(self):
+        """Those that loading programs takes by the command itself, without a daemon, and the other by the kernel."""
         program = self.program()
         count = ['--embedded', 'count', 'filtered_leaf', '-p', str(program.pid), '--for', '100ms']
         entry = ['--entrypoint', '/usr/bin/tracectl']
@@ -300,7 +300,7 @@ class InAContainer(unittest.TestCase):
             with self.subTest(name):
                 caps = [other for other in capabilities()['add'] if other != name]
                 self.assertRegex(self.refused(*count, entry=entry, user='0:0', caps=caps),
-                                 'not permitted|Permission denied')
+                                 f'needs root, or {name};|not permitted|Permission denied')
 
     def test_without_hostPID_no_process_of_the_host_is_there(self):
         daemon, program = self.start(host_pid=False), self.program()
