@@ -300,7 +300,7 @@ class InAContainer(unittest.TestCase):
             with self.subTest(name):
                 caps = [other for other in capabilities()['add'] if other != name]
                 self.assertRegex(self.refused(*count, entry=entry, user='0:0', caps=caps),
-                                 f'needs root, or {name};|not permitted|Permission denied')
+                                 f'needs root, or CAP_{name};|not permitted|Permission denied')
 
     def test_without_hostPID_no_process_of_the_host_is_there(self):
         daemon, program = self.start(host_pid=False), self.program()
