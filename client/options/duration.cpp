@@ -25,8 +25,22 @@ std::optional<double> parse_duration(const std::string& text) {
   return seconds;
 }
 
+namespace {
+
+// "min" of "5 min"; empty if no number comes first.
+std::string unit_of(const std::string& text) {
+  const size_t digit = text.find_last_of("0123456789");
+  const size_t unit = digit == text.npos ? text.npos : text.find_first_not_of(' ', digit + 1);
+  return unit == text.npos ? "" : text.substr(unit);
+}
+
+}  // namespace
+
 std::string check_duration(const std::string& text) {
-  return parse_duration(text) ? "" : "a time is wanted, as 10s, 500ms or 2m, not " + text;
+  if (parse_duration(text)) return "";
+  const std::string wanted = "a time is wanted, as 10s, 500ms or 2m, not " + text;
+  const std::string unit = unit_of(text);
+  return unit.empty() ? wanted : wanted + ": the units are us, ms, s and m, without a space";
 }
 
 std::string check_interval(const std::string& text) {

@@ -301,6 +301,9 @@ std::string commit_text(const CommitReply& reply, bool timings) {
   std::string text = fmt::format("{}{} and {} armed ({} added, {} updated, {} removed)\n", begin,
                                  plural(reply.probes, "probe"), plural(reply.sites, "site"),
                                  reply.added, reply.updated, reply.removed);
+  if (reply.epoch && reply.probes == 0 && reply.removed == 0 && reply.updated == 0 &&
+      reply.refused.empty() && reply.notes.empty())
+    text += "nothing was staged: tracectl stage SESSION set PATTERN... does that\n";
   if (reply.lingering)
     text += plural(reply.lingering, "site") + " linger: armed for a while, switched off\n";
   if (reply.epoch && timings) text += figures_text(reply.phases_us, reply.skew_ns);

@@ -21,6 +21,9 @@ Result<std::string> absolute(const std::string& path) {
   auto full = std::filesystem::canonical(path, error);
   if (error && path.find('/') == std::string::npos)
     if (const auto found = find_program(path)) full = std::filesystem::canonical(*found, error);
+  if (error && path.find('/') == std::string::npos)
+    return Error{Code::not_found,
+                 "there is no file " + path + " here, and no program " + path + " in PATH"};
   if (error) return Error::from_errno("cannot open " + path, error.value());
   return full.string();
 }

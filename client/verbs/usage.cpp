@@ -69,6 +69,13 @@ std::string no_such_verb(const CLI::App& verb, const std::string& wrong) {
          (instead.empty() ? did_you_mean(wrong, names) : instead);
 }
 
+std::string which_verb(const CLI::App& verb) {
+  std::string names;
+  for (const CLI::App* one : verb.get_subcommands([](const CLI::App*) { return true; }))
+    names += (names.empty() ? "" : ", ") + one->get_name();
+  return "which of its verbs? " + names;
+}
+
 // Of the verb, and of those around it.
 std::vector<std::string> options_of(const CLI::App& verb) {
   std::vector<std::string> names;
@@ -130,6 +137,7 @@ std::string usage_text(const CLI::App* app, const CLI::Error& error) {
   const bool lacks_verb =
       verb.get_require_subcommand_min() > 0 && error.get_name() == "RequiredError";
   if (lacks_verb && !rest.empty()) what = no_such_verb(verb, rest.front());
+  if (lacks_verb && rest.empty() && verb.get_parent()) what = which_verb(verb);
   if (what.find("not expected: ") != what.npos && !rest.empty()) {
     const auto option =
         std::ranges::find_if(rest, [](const std::string& one) { return one.starts_with('-'); });

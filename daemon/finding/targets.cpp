@@ -54,9 +54,17 @@ Error no_process_allowed(const std::string& where, const Error& of_one) {
                "target"};
 }
 
-std::string not_yet(const Pattern& pattern, const std::string& where) {
-  return "nothing that " + where + " maps now fits OBJECT \"" + pattern.object +
-         "\"; libraries are looked at when they are loaded";
+std::string not_yet(const Pattern& pattern, const std::string& where,
+                    std::vector<std::string> seen = {}) {
+  return "nothing that " + where + " maps now fits OBJECT \"" + pattern.object + "\"" +
+         mapped_instead(pattern.object, std::move(seen)) +
+         "; libraries are looked at when they are loaded";
+}
+
+void add_names(const std::vector<MappedFile>& files, std::vector<std::string>& names) {
+  for (const MappedFile& file : files)
+    if (std::find(names.begin(), names.end(), base_name(file.path)) == names.end())
+      names.push_back(base_name(file.path));
 }
 
 bool is_another(const Process& process, const Target& target) {
@@ -260,9 +268,11 @@ Status TargetFinder::add_process(pid_t pid) {
   if (!target_.will_map.empty()) return add_starting(*process);
   const size_t before = found_.files.size();
   auto added = add_mapped(*process);
-  if (added && found_.files.size() == before)
-    found_.notes.push_back(not_yet(pattern_, "process " + std::to_string(pid)));
-  return added;
+  if (!added || found_.files.size() != before) return added;
+  std::vector<std::string> names;
+  if (const auto files = files_of(*process)) add_names(*files, names);
+  found_.notes.push_back(not_yet(pattern_, "process " + std::to_string(pid), std::move(names)));
+  return ok();
 }
 
 // The process may execute a setuid file meanwhile, and not everybody may learn what that maps.
@@ -516,9 +526,7 @@ Status TargetFinder::add_in_cgroup(const Process& process, const std::string& cg
   if (!files || ::stat(process.proc_path("exe").c_str(), &executable) != 0) return ok();
   const auto chosen = choose_files(process, *files, pattern_.object, user());
   if (!chosen) return chosen.error();
-  for (const MappedFile& file : *files)
-    if (std::find(seen_.begin(), seen_.end(), base_name(file.path)) == seen_.end())
-      seen_.push_back(base_name(file.path));
+  add_names(*files, seen_);
   const size_t former = found_.files.size();
   if (auto awaited = await_libraries(process, *chosen); !awaited) return awaited;
   for (size_t i = former; i < found_.files.size(); ++i) found_.files[i].one_of_many = true;

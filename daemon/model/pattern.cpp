@@ -58,6 +58,10 @@ std::string shown(std::string_view text) {
   return std::string{text.substr(0, kMaxShownBytes)} + "...";
 }
 
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 Status check_characters(const Source& source, std::string_view text) {
@@ -153,7 +157,18 @@ Status take_offset(const Source& source, Part& function, uint64_t& offset) {
   return ok();
 }
 
+// Where a number stands for a function: what was meant.
+Error number_as_function(const Source& source, Part function, const Pattern& pattern) {
+  const std::string number{function.text};
+  if (pattern.bare) return source.error(function.column, "a process is chosen by -p " + number);
+  const bool is_source = pattern.object.find('.') != pattern.object.npos;
+  const std::string file = is_source ? pattern.object : "FILE";
+  return source.error(function.column, "a function has a name; a line is written " +
+                                           shown("@" + file + ":" + number));
+}
+
 Result<Pattern> take_function(const Source& source, Part function, Pattern pattern) {
+  if (is_number(function.text)) return number_as_function(source, function, pattern);
   if (Status status = take_offset(source, function, pattern.offset); !status) return status.error();
   if (Status status = check_glob(source, function, "function"); !status) return status.error();
   pattern.function = function.text;
@@ -358,6 +373,9 @@ Error unknown_kind(const Source& source, std::string_view text, std::string_view
   if (is_of_others(kind))
     return source.error(0, "tracectl traces user programs; for the kernel there are bpftrace -e '" +
                                shown(text) + " { ... }', perf and trace-cmd");
+  if (const std::string_view rest = text.substr(kind.size() + 1);
+      is_number(rest.substr(0, rest.find(':'))))
+    return source.error(0, "a line is written @FILE:LINE or @FILE:LINE:COLUMN");
   return source.error(0, "unknown kind of probe \"" + shown(kind) +
                              "\": uprobe (u) traces functions, uretprobe (ur) their returns "
                              "too, usdt (U) USDT probes");

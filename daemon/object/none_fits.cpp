@@ -56,6 +56,7 @@ class Functions {
       : object_(object), pattern_(pattern), all_(object.elf().functions()) {}
 
   std::string why_none() const {
+    if (auto text = usdt(); !text.empty()) return text;
     if (all_.empty() && object_.elf().indirect_functions().empty())
       return "the file has no symbols of functions: install its debug symbols";
     for (const auto why : {&Functions::not_exported, &Functions::part, &Functions::import,
@@ -125,6 +126,17 @@ class Functions {
         return "the file has " + demangle(one.name).value_or(*name) + ": leave the parameters away";
     }
     return {};
+  }
+
+  std::string usdt() const {
+    const auto& sites = object_.usdt_sites();
+    if (!sites) return {};
+    const auto found = std::ranges::find_if(
+        *sites, [&](const UsdtSite& site) { return site.name == pattern_.function; });
+    if (found == sites->end()) return {};
+    const std::string path = object_.path();
+    return "it has a USDT probe of that name: usdt:" + path.substr(path.rfind('/') + 1) + ":" +
+           found->provider + ":" + found->name;
   }
 
   std::string near() const {

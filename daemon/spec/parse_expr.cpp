@@ -46,6 +46,21 @@ std::optional<Operand> operand_in_bpftrace(std::string_view name) {
   return std::nullopt;
 }
 
+// What there is instead of a name that is none, where the nearest name is not what is meant.
+constexpr std::array kOtherNames = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"thread", "; did you mean \"tid\"?"},
+    {"args", "; an argument by its name is arg.NAME"},
+    {"arg", "; an argument by its name is arg.NAME"},
+    {"kstack", "; stack is that of the program, and none is taken of the kernel"},
+    {"username", "; uid is the number of the user"},
+    {"elapsed", "; ts is the time, and duration that of a call"},
+});
+
+bool gives_text(const Expr& expr) {
+  return expr.kind == Expr::Kind::str ||
+         (expr.kind == Expr::Kind::operand && expr.operand == Operand::comm);
+}
+
 // Looks like argN; its N may be anything.
 bool is_argument(std::string_view name) {
   return name.size() > 3 && name.starts_with("arg") &&
@@ -76,6 +91,8 @@ class ExprParser {
     if (!left) return left;
     for (auto op = operator_here(); op && precedence_of(*op) >= least; op = operator_here()) {
       const Token token = cursor_.take();
+      if (is_comparison(*op) && gives_text(left->expr) && at_enumerator())
+        return unquoted(cursor_.here());
       auto right = has_enumerators(*op, *left) && at_enumerator() ? enumerator()
                                                                   : binary(precedence_of(*op) + 1);
       if (!right) return right;
@@ -393,12 +410,16 @@ class ExprParser {
 
   Error missing() const { return cursor_.unexpected("a value (" + std::string{kWords} + ")"); }
 
+  Error unquoted(const Token& token) const {
+    return cursor_.error(token, "strings are in double quotes: \"" + std::string{token.text} + '"');
+  }
+
   Error unknown(const Token& token) const {
     const std::string name{token.text};
-    const std::string near = name == "thread" ? "; did you mean \"tid\"?"
-                             : name == "args" || name == "arg"
-                                 ? "; an argument by its name is arg.NAME"
-                                 : did_you_mean(name, names_);
+    const auto other =
+        std::ranges::find(kOtherNames, token.text, [](const auto& one) { return one.first; });
+    const std::string near =
+        other != kOtherNames.end() ? std::string{other->second} : did_you_mean(name, names_);
     const std::string of_argument = "; an argument by its name is arg." + name;
     return cursor_.error(
         token, "unknown name \"" + name + "\": " + kWords + (near.empty() ? of_argument : near));

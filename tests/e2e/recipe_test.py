@@ -356,7 +356,7 @@ class Words(unittest.TestCase):
                 (('run', 'latency-by-argument', '-p', '1'), 2, 'needs --function PATTERN'),
                 (('show', 'lock-waits', '--longer-than', 'long'), 2, 'a time is wanted'),
                 (('show', 'lock-waits', '--longer-than', '-1s'), 2, 'a time is wanted'),
-                (('run',), 2, 'RECIPE is required'), ((), 2, 'subcommand is required')):
+                (('run',), 2, 'RECIPE is required'), ((), 2, 'which of its verbs? ')):
             with self.subTest(words=words):
                 done = self.run_recipe(*words)
                 self.assertEqual(done.returncode, status, done.stderr)

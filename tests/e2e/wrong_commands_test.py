@@ -78,6 +78,9 @@ class WrongRequests(support.DaemonTest):
                 (['--when', 'arg0 > 5 and arg1 < 3'], '"and" is not expected here, but an operator or the end; && is and', 'and'),
                 (['--when', 'arg0 > 5 or arg1 < 3'], '; || is or', 'or'),
                 (['--when', '/arg0 > 5/'], '; a condition stands without slashes around it', '/'),
+                (['--when', 'comm == hot'], 'strings are in double quotes: "hot"', 'hot'),
+                (['--when', 'str(arg0) != yes'], 'strings are in double quotes: "yes"', 'yes'),
+                (['--when', 'kstack == 1'], '; stack is that of the program, and none is taken of the kernel', 'kstack'),
                 (['--when', "comm == 'hot'"], '"\'" has no meaning here; strings are in double quotes', "'"),
                 (['--when', '$arg0 > 5'], '"$" has no meaning here; arguments are arg0, arg1 and so on', '$'),
                 (['--when', 'args->size > 5'], '; an argument by its name is arg.NAME', 'args'),
@@ -95,6 +98,30 @@ class WrongRequests(support.DaemonTest):
         self.refused(['list', '/bin/ls'], 'which of its functions? /bin/ls:* is all of them, /bin/ls:FUNCTION is one', 2)
         self.refused(['count', 'malloc', '-a'], 'name the file before "malloc", as in /usr/lib/libx.so:f', 2)
         self.refused(['count', 'syscall:read', '-p', str(program.pid)], 'tracectl traces user programs', 2)
+
+    def test_what_is_no_function(self):
+        program = self.program('hot')
+        pid = str(program.pid)
+        self.refused(['count', 'hot.c:20', '-p', pid], 'a function has a name; a line is written @hot.c:20\n', 2)
+        self.refused(['count', 'hot_push:20', '-p', pid], 'a line is written @FILE:20\n', 2)
+        self.refused(['count', 'hot.c:20:5', '-p', pid], 'a line is written @FILE:LINE or @FILE:LINE:COLUMN\n', 2)
+        self.refused(['count', 'hot_push', pid], f'a process is chosen by -p {pid}\n', 2)
+        self.refused(['count', 'fast', '-p', pid], 'hot: it has a USDT probe of that name: usdt:hot:hot:fast\n', 5)
+        self.refused(['count', 'p:hot_push', '-p', pid, '--for', '0s'],
+                     'now fits OBJECT "p"; it maps hot, libc.so.6, ld-linux', 6)
+
+    def test_values_of_options(self):
+        self.refused(['count', 'f', '-x', 'nosuchprog'],
+                     'there is no file nosuchprog here, and no program nosuchprog in PATH\n', 1)
+        for wrong in '5 parsec', '5min':
+            self.refused(['count', 'f', '-a', '--for', wrong], f'not {wrong}: the units are us, ms, s and m, without', 2)
+        self.refused(['count', 'f', '-a', '--for', 'soon'], 'as 10s, 500ms or 2m, not soon;', 2)
+
+    def test_verbs_that_lack_a_word(self):
+        self.refused(['session'], 'which of its verbs? new, show, ', 2)
+        self.daemon.run('session', 'new', 'empty')
+        said = self.daemon.run('commit', 'empty').stdout
+        self.assertIn('nothing was staged: tracectl stage SESSION set PATTERN... does that\n', said)
 
     def test_sessions_and_containers_that_do_not_exist(self):
         for words in ['commit', 'nosuch'], ['session', 'delete', 'nosuch'], ['read', 'nosuch']:
