@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/render/keys.h"
 
-#include <cxxabi.h>
+#include <string_view>
 
-#include <cstdlib>
-#include <memory>
+#include "daemon/object/demangle.h"
 
 namespace tracectl {
 namespace {
@@ -14,10 +13,10 @@ using namespace protocol;
 // A type's name begins with '*' if such names are compared by address.
 std::string demangled_type(const std::string& name) {
   const std::string mangled = name.starts_with('*') ? name.substr(1) : name;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? text.get() : mangled;
+  // The demangler knows no types alone, but the symbols of what holds their names.
+  constexpr std::string_view kBefore = "typeinfo name for ";
+  const auto text = demangle("_ZTS" + mangled);
+  return text && text->starts_with(kBefore) ? text->substr(kBefore.size()) : mangled;
 }
 
 void rename(Named<Key>& by, const KeyView& view) {

@@ -104,6 +104,15 @@ TEST(Keys, TypesOfCxxAreNamedAsInSourceCode) {
   EXPECT_EQ(type_shown(""), "");
 }
 
+// Each level holds the one below twice, the second time by a reference of three bytes.
+TEST(Keys, TypesWhoseNamesWouldBeHugeAreShownAsTheyAreMangled) {
+  std::string type = "S_IiE";
+  for (const char reference : std::string{"0123456789ABCDEFGHIJ"})
+    type = "S_I" + type + "S" + reference + "_E";
+  EXPECT_EQ(type_shown("1aI" + type + "E"), "1aI" + type + "E");
+  EXPECT_EQ(type_shown("1aIS_IS_IiES0_EE"), "a<a<a<int>, a<int> > >");
+}
+
 TEST(Keys, OtherKeysAreNotTakenForTypes) {
   ReadReply reply;
   reply.rows = {row_by({{"t", std::monostate{}}, {"u", std::string{"i"}}}), {.probe = "q"}};
