@@ -25,6 +25,10 @@ inline unsigned tag_of(const Die& die) {
 std::optional<Dwarf_Attribute> attribute(const Die& die, unsigned name);
 bool has(const Die& die, unsigned name);
 bool flag(const Die& die, unsigned name);
+// Whether the entry itself is a declaration, and no definition of one.
+inline bool is_declaration(const Die& die) {
+  return ::dwarf_hasattr(const_cast<Die*>(&die), DW_AT_declaration) != 0;
+}
 std::optional<uint64_t> number(const Die& die, unsigned name);  // a constant, not a block
 std::optional<Die> referred(const Die& die, unsigned name);
 inline std::optional<Die> type_of(const Die& die) { return referred(die, DW_AT_type); }

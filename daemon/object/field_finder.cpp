@@ -97,7 +97,7 @@ class FieldWalk {
     if (!follow_path()) return {};
     const bool points = is_pointer();
     if (points && !follow_pointer()) return {};
-    const auto here = plain();
+    const auto here = whole();
     if (!here || !is_struct(*here) || field_.offsets.empty()) return {};
     MemberSearch search("", kDeepestField, kMostFieldsSeen);
     search.run(*here);
@@ -145,6 +145,15 @@ class FieldWalk {
   // ---- steps ----
 
   std::optional<Die> plain() const { return pointers_ ? std::nullopt : stripped(type_); }
+  // A struct by its definition, if it is only declared here. What that leads to is of another unit, and counts only if all
+  // units agree on it.
+  std::optional<Die> whole() {
+    const auto here = plain();
+    if (!here || !is_struct(*here)) return here;
+    if (!is_of_other_unit_ && !dwarf::is_declaration(*here)) return here;
+    is_of_other_unit_ = true;
+    return types_.definitions().of(*here).type;
+  }
   bool is_pointer() const { return pointers_ > 0 || has_tag(plain(), DW_TAG_pointer_type); }
 
   bool take(const PathStep& step) {
@@ -177,12 +186,21 @@ class FieldWalk {
                                              plain() && declared.kind != Argument::Kind::aggregate);
     if (!is_address) return fail(what() + ", which is no address");
     if (!unit_) return fail("the unit of this function is not known");
-    const NamedType named(*unit_, step.name);
-    if (!named.found()) return fail(named.why_not());
-    type_ = named.found();
+    if (!find_named(step.name)) return false;
     pointers_ = step.index;
     bits_ = {};
     return true;
+  }
+
+  bool find_named(const std::string& name) {
+    const NamedType named(*unit_, name);
+    type_ = named.found();
+    if (type_) return true;
+    is_of_other_unit_ = true;
+    const auto other = types_.definitions().named(named.name(), *unit_);
+    type_ = other.type;
+    if (type_) return true;
+    return fail(named.is_declared() || other.is_there ? name + other.why_not : named.why_not());
   }
 
   bool follow_pointer() {
@@ -201,12 +219,11 @@ class FieldWalk {
   }
 
   bool take_member(const std::string& name) {
-    const auto around = plain();
-    if (!around || !is_struct(*around) || field_.offsets.empty())
+    const auto here = plain();
+    if (!here || !is_struct(*here) || field_.offsets.empty())
       return fail(what() + ", which has no fields");
-    if (dwarf::flag(*around, DW_AT_declaration))
-      return fail(text_of_type(around) +
-                  " is only declared where this function was compiled: its fields are not known");
+    const auto around = whole();
+    if (!around) return fail(text_of_type(here) + types_.definitions().of(*here).why_not);
     MemberSearch search(name, kDeepestField, kMostFieldsSeen);
     const auto found = search.run(*around);
     if (!found) return fail(why_no_member(*around, name, search));
@@ -230,7 +247,7 @@ class FieldWalk {
   bool take_element(uint64_t index) {
     if (has_tag(plain(), DW_TAG_array_type)) return take_of_array(index);
     if (!follow_pointer()) return false;
-    const auto element = plain();
+    const auto element = whole();
     return add_elements(index, element ? bytes_of_type(*element) : std::nullopt);
   }
 
@@ -334,7 +351,8 @@ class FieldWalk {
   std::optional<Die> type_;
   uint64_t pointers_ = 0;
   size_t dimension_ = 0;  // of an array: how many have their index
-  FoundMember bits_;      // the last step, if it was a member
+  bool is_of_other_unit_ = false;
+  FoundMember bits_;  // the last step, if it was a member
   ReachedField field_;
 };
 

@@ -129,9 +129,8 @@ std::string NamedType::why_not() const {
   if (seen_ > kMostEntriesSeen)
     return "\"" + name_ + "\" is not among the first " + std::to_string(kMostEntriesSeen) +
            " entries where this function was compiled";
-  if (is_declared_)
-    return name_ + " is only declared where this function was compiled: its fields are not known";
-  return "there is no type \"" + name_ + "\" where this function was compiled" +
+  return "there is no type \"" + name_ +
+         "\" where this function was compiled, and no such struct elsewhere" +
          did_you_mean(wanted_, std::vector<std::string_view>(names_.begin(), names_.end()));
 }
 

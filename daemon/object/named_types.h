@@ -17,6 +17,9 @@ class NamedType {
 
   // None if the unit does not define it.
   const std::optional<dwarf::Die>& found() const { return found_; }
+  // Without `struct` and the like.
+  const std::string& name() const { return wanted_; }
+  bool is_declared() const { return is_declared_; }
   // Why it was not found.
   std::string why_not() const;
 

@@ -11,6 +11,7 @@
 
 #include "daemon/model/argument.h"
 #include "daemon/object/code/calling_convention.h"
+#include "daemon/object/definitions.h"
 #include "daemon/object/die.h"
 
 namespace tracectl {
@@ -29,7 +30,7 @@ struct AggregateMember {
   uint64_t bit_count = 0;
 };
 
-// Reads types; each enumeration once.
+// Reads types of one file; each enumeration once.
 class TypeReader {
  public:
   // `type` none means `void`, which no parameter has. `cxx`: the rules of C++ apply.
@@ -39,12 +40,14 @@ class TypeReader {
   // registers. Null if it is a union, or not understood.
   std::shared_ptr<const Members> members_in_registers(const std::optional<dwarf::Die>& type,
                                                       bool cxx, const ResultWords& words);
+  Definitions& definitions() { return definitions_; }
 
  private:
   Member member_of(const AggregateMember& listed, bool cxx, const ResultWords& words);
   std::shared_ptr<const Enumerators> enumerators_of(const dwarf::Die& type, bool is_signed);
 
   std::map<const void*, std::shared_ptr<const Enumerators>> enumerators_;  // by entry
+  Definitions definitions_;
 };
 
 // How a struct, class or union is passed, by the classes of its members. Adds these to `members`, unless it is null.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// Fields by name, for tests. The programs are tests/targets/fields*.c*.
+// Fields by name, for tests. The programs are tests/targets/fields*.c* and declared.cpp.
 #pragma once
 
 #include <fcntl.h>

@@ -52,6 +52,11 @@ class FieldLists : public ::testing::TestWithParam<const char*> {};
 
 }  // namespace
 
+TEST(FieldListsOfUnits, HaveFieldsThatAnotherUnitDefines) {
+  EXPECT_THAT(paths_of(listed_fields("declared", "see", 2)),
+              ::testing::IsSupersetOf({"arg.c->id", "arg.c->inner->depth"}));
+}
+
 TEST_P(FieldLists, HaveAllFieldsInTheirOrder) {
   std::vector<std::string> expected;
   for (const char* name :

@@ -243,8 +243,8 @@ TEST_P(FieldPlaces, OfCastsThatMeanNothingAreRefused) {
   expect_none("((struct requst *)arg0)->id", 1,
               "there is no type \"struct requst\" where this function was compiled", "erased");
   expect_none("((struct requst *)arg0)->id", 1, "; did you mean \"request\"?", "erased");
-  expect_none("((struct opaque *)arg0)->id", 1,
-              "struct opaque is only declared where this function was compiled", "erased");
+  expect_none("((struct opaque *)arg0)->id", 1, "struct opaque is defined by none of the units",
+              "erased");
   expect_none("((struct item *)arg0)->id", 1, "there is no type \"struct item\"", "erased");
   expect_none("((struct uri *)arg.request->octet)->len", 1,
               "arg.request->octet is of type unsigned char, which is no address");
@@ -280,8 +280,7 @@ TEST_P(FieldPlaces, WithoutAValueAreRefused) {
               "this is a whole struct request: name one of its fields, id, delta");
   expect_none("*arg.request->any", 0,
               "arg.request->any is of type void *, and nothing says what it points to");
-  expect_none("arg.request->hidden->x", 21,
-              "struct opaque is only declared where this function was compiled");
+  expect_none("arg.request->hidden->x", 21, "struct opaque is defined by none of the units");
 }
 
 INSTANTIATE_TEST_SUITE_P(Compiled, FieldPlaces,
