@@ -6,6 +6,7 @@
 #include <set>
 
 #include "daemon/control/row_parts.h"
+#include "daemon/model/field_path.h"
 #include "daemon/protocol/convert.h"
 #include "daemon/protocol/frames.h"
 
@@ -47,12 +48,34 @@ std::vector<FieldPart> parts_of(const ReachedFields& fields) {
   return parts;
 }
 
-std::vector<ArgumentPart> parts_of(const Arguments& arguments) {
+// Of a line: its variables, each with the fields that it leads to behind it.
+void add_variables(const ReachedFields& fields, std::vector<ArgumentPart>& parts) {
+  for (const ReachedField& field : fields) {
+    FieldPart part = parts_of(ReachedFields{field}).front();
+    const auto path = parse_place(field.path);
+    if (!path || path->steps.empty())
+      parts.push_back({.name = part.path,
+                       .type = part.type,
+                       .place = field.why_not,
+                       .readable = field.why_not.empty(),
+                       .kind = kind_name(field.type),
+                       .declared_type = part.declared_type,
+                       .enumerators = std::nullopt,
+                       .members = std::vector<FieldPart>{}});
+    else
+      parts.back().members->push_back(std::move(part));
+  }
+}
+
+std::vector<ArgumentPart> parts_of(const Site& site) {
   std::vector<ArgumentPart> parts;
-  for (const Argument& argument : arguments) {
+  for (const Argument& argument : *site.args) {
     ArgumentPart& part = parts.emplace_back(protocol::part_of(argument, parts.size()));
     if (argument.asked_fields) part.members = parts_of(*argument.asked_fields);
   }
+  if (site.symbols)
+    for (const Argument& operand : *site.symbols)
+      if (operand.asked_fields) add_variables(*operand.asked_fields, parts);
   return parts;
 }
 
@@ -61,7 +84,7 @@ ProbePart part_of(const Object& object, const Probe& probe) {
                  .cost = {},
                  .demangled = probe.demangled,
                  .sites = {},
-                 .args = parts_of(*probe.sites.front().args)};
+                 .args = parts_of(probe.sites.front())};
   CostClass dearest = CostClass::fast;
   for (const Site& site : probe.sites) {
     part.sites.push_back(part_of(object, site));
@@ -82,6 +105,9 @@ size_t least_bytes_of(const ReachedFields& fields) {
 size_t least_bytes_of(const Object& object, const Probe& probe) {
   size_t bytes = probe.name.size() + (probe.demangled ? probe.demangled->size() : 0);
   bytes += probe.sites.size() * (object.path().size() + object.facts().build_id.size());
+  if (const auto& symbols = probe.sites.front().symbols)
+    for (const Argument& operand : *symbols)
+      if (operand.asked_fields) bytes += least_bytes_of(*operand.asked_fields);
   for (const Argument& argument : *probe.sites.front().args) {
     bytes += argument.text.size() + argument.name.size() + argument.declared_type.size();
     if (argument.asked_fields) bytes += least_bytes_of(*argument.asked_fields);

@@ -97,7 +97,8 @@ struct Expr {
   // is then its place behind the arguments, or kNoSymbol. str: kCstr or kLibcxx if it was written as
   // such. field: its path. enumerator: its name.
   std::string text = {};
-  // str, hex and read: the address; str: then its length, if it is an expression. field: the argument or result that its path begins with; before it,
+  // str, hex and read: the address; str: then its length, if it is an expression. field: the argument or result that its path begins with,
+  // or a symbol without a name, which stands for the place of a variable; before it,
   // once a site is known, the loads that compute its value (spec/fields.h).
   std::vector<Expr> children = {};
   size_t column = 0;  // in the source text, for a caret; for binary: the operator's

@@ -242,11 +242,11 @@ size_t end_of_steps(std::string_view text, size_t at) {
 }
 
 size_t end_of_path_base(std::string_view text) {
-  constexpr std::string_view kNamed = "arg.";
-  if (text.starts_with(kNamed)) {
-    const size_t end = end_of_name(text, kNamed.size());
-    return end > kNamed.size() ? end : 0;
-  }
+  for (const std::string_view named : {std::string_view("arg."), kVariable})
+    if (text.starts_with(named)) {
+      const size_t end = end_of_name(text, named.size());
+      return end > named.size() ? end : 0;
+    }
   const size_t end = end_of_name(text, 0);
   if (text.substr(0, end) == "retval") return end;
   const bool is_numbered = text.starts_with("arg") && end > 3 && end_of_digits(text, 3) == end;
@@ -269,7 +269,7 @@ Result<FieldPath> parse_place(std::string_view text) {
   if (reader.error()) return *reader.error();
   if (!is_read && !reader.has_base())
     return path_error(text, reader.end(),
-                      "a field is one of an argument or of retval: arg.p->size");
+                      "a field is one of an argument, a variable or retval: arg.p->size");
   if (!is_read || reader.end() < text.size())
     return path_error(text, reader.end(), "a field is ->NAME, .NAME or [NUMBER]");
   FieldPath path = std::move(reader.path());
@@ -282,7 +282,8 @@ Result<FieldPath> parse_place(std::string_view text) {
 
 Result<FieldPath> parse_field_path(std::string_view text) {
   auto path = parse_place(text);
-  if (path && path->steps.empty()) return path_error(text, 0, "this names no field");
+  if (path && path->steps.empty() && !is_variable(*path))
+    return path_error(text, 0, "this names no field");
   return path;
 }
 

@@ -11,9 +11,9 @@
 
 namespace tracectl {
 
-// The way from an argument or a result to a field, as expressions write it: `arg.req->uri.len`,
-// `arg0[3].name`, `*retval`, `((struct conn *)arg0)->fd`. `*X` is `X[0]`, and applies after all that follows X;
-// so does a cast.
+// The way from an argument, a result or a variable to a field, as expressions write it: `arg.req->uri.len`,
+// `arg0[3].name`, `*retval`, `((struct conn *)arg0)->fd`, `var.conn->fd`. `*X` is `X[0]`, and applies after all that
+// follows X; so does a cast. A variable alone is a path too.
 struct FieldPath {
   struct Step {
     enum class Kind : uint8_t { arrow, dot, index, cast };
@@ -29,13 +29,17 @@ struct FieldPath {
   static constexpr uint64_t kMostIndex = 1 << 30;
 
   std::string text;         // the whole path, in its canonical form
-  std::string base;         // `arg.req`, `arg0` or `retval`
+  std::string base;         // `arg.req`, `arg0`, `retval` or `var.conn`
   std::vector<Step> steps;  // at least one, unless it is of parse_place()
 };
 
-// The fields that the arguments and results of a file's functions get.
+// A variable at a line of source: `var.NAME`.
+inline constexpr std::string_view kVariable = "var.";
+inline bool is_variable(const FieldPath& path) { return path.base.starts_with(kVariable); }
+
+// The fields that the arguments and results of a file's functions get, and the variables of lines.
 struct FieldsAsked {
-  std::vector<std::string> paths = {};  // those that begin with the argument or result
+  std::vector<std::string> paths = {};  // those that begin with the argument, result or variable
   uint32_t levels = 0;  // all fields of what an argument leads to, so many levels deep; 0: none
 };
 inline constexpr uint32_t kMostFieldLevels = 4;
@@ -43,13 +47,13 @@ inline constexpr size_t kMostListedFields = 500;  // of an argument
 
 // Fails if it has too many steps, or is no path. The spot is in `text`.
 Result<FieldPath> parse_field_path(std::string_view text);
-// The same, or an argument or a result alone.
+// The same, or an argument, a result or a variable alone.
 Result<FieldPath> parse_place(std::string_view text);
 
 // The end of the steps `->NAME`, `.NAME` and `[NUMBER]` that begin at `at`, or `at` if there are none.
 size_t end_of_steps(std::string_view text, size_t at);
 
-// The end of the argument or result that `text` begins with, or 0.
+// The end of the argument, result or variable that `text` begins with, or 0.
 size_t end_of_path_base(std::string_view text);
 
 // The end of a path that begins with a parenthesis at `at`: `(struct conn *)arg0`, `((struct conn *)arg0)->fd`,

@@ -26,6 +26,8 @@ void MatchCount::add(const Probe& probe) {
   for (const Site& site : probe.sites) {
     if (site.args)
       for (const Argument& argument : *site.args) add_fields(argument);
+    if (site.symbols)
+      for (const Argument& symbol : *site.symbols) add_fields(symbol);
     if (site.returns && site.returns->result) add_fields(*site.returns->result);
   }
 }

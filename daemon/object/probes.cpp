@@ -18,6 +18,7 @@
 #include "daemon/object/go_program.h"
 #include "daemon/object/ifuncs.h"
 #include "daemon/object/line_finder.h"
+#include "daemon/object/line_variables.h"
 #include "daemon/object/none_fits.h"
 #include "daemon/object/pattern_names.h"
 #include "daemon/object/return_planner.h"
@@ -61,6 +62,7 @@ class FunctionFinder {
         all_(object->elf().functions()),
         costs_(costs),
         arguments_(object->elf(), fields),
+        variables_(object->elf(), fields),
         ifuncs_(object) {
     if (returns) return_planner_.emplace(*object, all_, *returns, costs);
     index_cold_parts();
@@ -363,6 +365,8 @@ class FunctionFinder {
       return refuse_line(place, lines,
                          "a function is decoded from its beginning for each line, which takes too "
                          "long for so many: name fewer lines");
+    line_.line = place.line;
+    line_.source = lines.files[place.file];
     add_as(name_of(place, lines, function.name), function, function, code);
   }
 
@@ -454,7 +458,22 @@ class FunctionFinder {
     site.args = offset_ == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
                              : arguments_.within(function);
     site.words_below_caller = words_to_caller(function, code, placed);
-    probe.sites.push_back(std::move(site));
+    if (line_.line) add_variables(site, function, code);
+    if (!site.symbols || site.args->size() + site.symbols->size() <= kMostOperands)
+      probe.sites.push_back(std::move(site));
+    else
+      match_.refused.push_back({probe.name, site.offset, std::nullopt,
+                                "its arguments and variables are in " +
+                                    std::to_string(site.args->size() + site.symbols->size()) +
+                                    " places, and " + std::to_string(kMostOperands) +
+                                    " can be used: name fewer variables"});
+  }
+
+  void add_variables(Site& site, const Function& function, const FunctionBytes& code) {
+    line_.function = function;
+    line_.address = function.address + (site.offset - function.offset);
+    line_.code = code.body;
+    site.symbols = variables_.at(line_);
   }
 
   // Behind the check of a Go function's stack, which is no straight-line code, the stack is as at the entry.
@@ -515,6 +534,7 @@ class FunctionFinder {
   ProbeMatch finish() {
     for (auto& [name, probe] : probes_)
       if (!probe.sites.empty()) match_.probes.push_back(std::move(probe));
+    variables_.settle(match_);
     return std::move(match_);
   }
 
@@ -525,6 +545,8 @@ class FunctionFinder {
   const std::vector<Function>& all_;
   const SiteCosts& costs_;
   FunctionArguments arguments_;
+  LineVariables variables_;
+  LineCode line_;  // for which a probe is added; 0: none
   Ifuncs ifuncs_;
   std::vector<std::string> indirect_;  // notes
   std::optional<ReturnPlanner> return_planner_;

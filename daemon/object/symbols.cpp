@@ -131,17 +131,19 @@ Result<Addresses> addresses_of(const ElfFile& file, const std::vector<std::strin
   return addresses;
 }
 
-// `site`: its address if the symbols are relative to it, which is so if the file can be loaded anywhere.
-std::shared_ptr<const Arguments> symbols_at(std::optional<uint64_t> site,
-                                            const Addresses& addresses) {
+// `site`: its address, to which the symbols are relative if the file can be loaded anywhere, or else null. `variables`:
+// the places of the site's, which come last, or null.
+std::shared_ptr<const Arguments> symbols_at(const uint64_t* site, const Addresses& addresses,
+                                            const Arguments* variables) {
   Arguments symbols;
   for (const auto& [name, address] : addresses) {
     Argument symbol{.place = Argument::Place::symbol, .kind = Argument::Kind::pointer};
     if (site) symbol.base = kInstructionPointer;
-    symbol.offset = static_cast<int64_t>(address - site.value_or(0));
+    symbol.offset = static_cast<int64_t>(address - (site ? *site : 0));
     symbol.name = name;
     symbols.push_back(std::move(symbol));
   }
+  if (variables) symbols.insert(symbols.end(), variables->begin(), variables->end());
   return std::make_shared<const Arguments>(std::move(symbols));
 }
 
@@ -154,9 +156,10 @@ size_t sites_of(const ProbeMatch& match) {
 void refuse_those_without_room(size_t symbols, ProbeMatch& match) {
   for (Probe& probe : match.probes)
     std::erase_if(probe.sites, [&](const Site& site) {
-      if (site.args->size() + symbols <= kMostOperands) return false;
+      const size_t variables = site.symbols ? site.symbols->size() : 0;
+      if (site.args->size() + variables + symbols <= kMostOperands) return false;
       match.refused.push_back({probe.name, site.offset, std::nullopt,
-                               "it has " + std::to_string(site.args->size()) +
+                               "it has " + std::to_string(site.args->size() + variables) +
                                    " arguments, and with symbols " + std::to_string(kMostOperands) +
                                    " values can be used"});
       return true;
@@ -182,10 +185,15 @@ void add_symbols(const ElfFile& file, const Pattern& pattern, const std::vector<
   if (!file.is_fixed() && sites_of(match) > kMostSitesWithSymbols)
     return refuse_all("expressions with uaddr are for " + std::to_string(kMostSitesWithSymbols) +
                       " sites of a file, and " + std::to_string(sites_of(match)) + " match");
-  const auto of_all = file.is_fixed() ? symbols_at(std::nullopt, *addresses) : nullptr;
+  const auto of_all = file.is_fixed() ? symbols_at(nullptr, *addresses, nullptr) : nullptr;
   for (Probe& probe : match.probes)
-    for (Site& site : probe.sites)
-      site.symbols = of_all ? of_all : symbols_at(file.address_of(site.offset).value(), *addresses);
+    for (Site& site : probe.sites) {
+      const bool is_shared = of_all && !site.symbols;
+      const uint64_t address = file.address_of(site.offset).value();
+      site.symbols = is_shared
+                         ? of_all
+                         : symbols_at(of_all ? nullptr : &address, *addresses, site.symbols.get());
+    }
 }
 
 }  // namespace tracectl

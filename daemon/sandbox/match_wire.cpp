@@ -2,6 +2,7 @@
 //
 // Matches, and whether they can be true of a file.
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <unordered_set>
 
@@ -94,16 +95,27 @@ class Check {
            count_of_probe(*site.args) == site.args->size() && has_symbols(site);
   }
 
-  // Those that were asked for, in that order.
+  // Those that were asked for, in that order; at a line the places of variables follow.
   bool has_symbols(const Site& site) const {
     if (!site.symbols) return !symbols_ || symbols_->empty();
-    const auto is_symbol = [](const Argument& one) {
-      return one.place == Argument::Place::symbol && one.size_bytes == sizeof(uint64_t) &&
-             (one.base == kInstructionPointer || one.base == Register::none);
-    };
-    return site.args->size() + site.symbols->size() <= kMostOperands &&
-           std::ranges::all_of(*site.symbols, is_symbol) &&
-           (!symbols_ || std::ranges::equal(*site.symbols, *symbols_, {}, &Argument::name));
+    const bool fits = site.args->size() + site.symbols->size() <= kMostOperands;
+    const auto variables = std::ranges::find_if(*site.symbols, has_fields);
+    const std::span symbols(site.symbols->begin(), variables);
+    return fits && std::ranges::all_of(symbols, is_symbol) &&
+           std::all_of(variables, site.symbols->end(), is_variable_place) &&
+           (variables == site.symbols->end() || kind_ == ProbeKind::line) &&
+           (!symbols_ || std::ranges::equal(symbols, *symbols_, {}, &Argument::name));
+  }
+
+  static bool has_fields(const Argument& one) { return one.asked_fields != nullptr; }
+
+  static bool is_symbol(const Argument& one) {
+    return one.place == Argument::Place::symbol && one.size_bytes == sizeof(uint64_t) &&
+           (one.base == kInstructionPointer || one.base == Register::none);
+  }
+
+  static bool is_variable_place(const Argument& one) {
+    return one.place == Argument::Place::symbol && has_fields(one);
   }
 
   bool is_possible(const Argument& argument) const {

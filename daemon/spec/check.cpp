@@ -33,12 +33,14 @@ ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
     case Operand::stack: return ValueType::stack;
     case Operand::caller: return ValueType::caller;
     case Operand::path: return ValueType::path;
-    case Operand::symbol:
     case Operand::ts:
     case Operand::stack_bytes:
     case Operand::duration:
     case Operand::cgroup: return ValueType::u64;
     case Operand::retval: return expr.number == kUnsignedWhole ? ValueType::u64 : ValueType::s64;
+    case Operand::symbol:
+      if (expr.number >= arguments.size()) return ValueType::u64;
+      break;
     case Operand::arg: break;
     default: return ValueType::s64;
   }

@@ -196,8 +196,8 @@ class Compiler {
   Source operand(const Expr& expr) const {
     if (expr.operand == Operand::retval)
       return {TC_FROM_RETVAL, static_cast<uint8_t>(expr.number ? expr.number : kWholeResult), 0};
-    if (expr.operand == Operand::symbol) return {TC_FROM_ARG, static_cast<uint8_t>(expr.number), 0};
-    if (expr.operand != Operand::arg) return {source_of(expr.operand)};
+    if (expr.operand != Operand::arg && expr.operand != Operand::symbol)
+      return {source_of(expr.operand)};
     tc_source from = arguments_[expr.number].is_signed ? TC_FROM_ARG_SIGNED : TC_FROM_ARG;
     return {from, static_cast<uint8_t>(expr.number), 0};
   }

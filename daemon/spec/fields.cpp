@@ -70,6 +70,7 @@ Expr load_of(const ReachedField& field, Expr base) {
 // The argument or result that the path begins with; null if the probe has fewer arguments.
 const Argument* base_of(const Expr& base, const Arguments& arguments, const Argument* result) {
   if (base.operand == Operand::retval) return result;
+  if (base.operand != Operand::arg) return nullptr;
   return base.number < count_of_probe(arguments) ? &arguments[base.number] : nullptr;
 }
 
@@ -77,6 +78,22 @@ const ReachedField* find_field(const Argument* base, const std::string& path) {
   if (!base || !base->asked_fields) return nullptr;
   const auto found = std::ranges::find(*base->asked_fields, path, &ReachedField::path);
   return found == base->asked_fields->end() ? nullptr : &*found;
+}
+
+// A path that begins with a variable.
+bool is_of_variable(const Expr& base) {
+  return base.kind == Expr::Kind::operand && base.operand == Operand::symbol;
+}
+
+struct FoundVariable {
+  const ReachedField* field = nullptr;  // null if it was not looked for here
+  size_t place = 0;                     // among the operands
+};
+
+FoundVariable find_variable(const Arguments& operands, const std::string& path) {
+  for (size_t i = count_of_probe(operands); i < operands.size(); ++i)
+    if (const ReachedField* field = find_field(&operands[i], path)) return {field, i};
+  return {};
 }
 
 const Enumerator* find_enumerator(const Argument* type, const std::string& name) {
@@ -124,7 +141,9 @@ Status resolve_enumerator(Expr& part, const Expr& whole, const Arguments& argume
   const Expr& base = is_field ? place.children.back() : place;
   const Argument* type = base_of(base, arguments, result);
   if (is_out_of_reach(base, type)) return ok();
-  const ReachedField* field = is_field ? find_field(type, place.text) : nullptr;
+  const ReachedField* field = !is_field              ? nullptr
+                              : is_of_variable(base) ? find_variable(arguments, place.text).field
+                                                     : find_field(type, place.text);
   if (field) type = &field->type;
   const Enumerator* found = find_enumerator(type, one.text);
   const auto fail = [&](std::string message) {
@@ -143,6 +162,14 @@ Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
   };
   if (part.children.size() > 1) return ok();  // it has its loads
   const Expr base = part.children[0];
+  if (is_of_variable(base)) {
+    const auto [field, place] = find_variable(arguments, part.text);
+    if (!field) return fail(0, "variables are known at lines, as OBJECT@FILE:LINE, and not here");
+    if (!field->why_not.empty()) return fail(field->column, field->why_not);
+    Expr at = Expr::of_operand(Operand::symbol, place, base.column);
+    part.children.insert(part.children.begin(), load_of(*field, std::move(at)));
+    return ok();
+  }
   const Argument* type = base_of(base, arguments, result);
   if (is_out_of_reach(base, type)) return ok();
   const ReachedField* field = find_field(type, part.text);

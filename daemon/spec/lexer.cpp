@@ -17,13 +17,15 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 
 bool is_word(char c) { return is_letter(c) || is_digit(c); }
 
-// `arg.size` is one word, and so are `args.size` and the path of a field: `arg.p->name`, `arg0[3].x`, `retval->y`.
+// `arg.size` is one word, and so are `args.size`, `var.size` and the path of a field: `arg.p->name`, `arg0[3].x`,
+// `retval->y`.
 size_t end_of_word(std::string_view text, size_t at) {
   const size_t start = at;
   while (at < text.size() && is_word(text[at])) at++;
   const std::string_view word = text.substr(start, at - start);
-  const bool is_named = (word == "arg" || word == "args") && at + 1 < text.size() &&
-                        text[at] == '.' && is_letter(text[at + 1]);
+  const bool has_names = word == "arg" || word == "args" || word == "var";
+  const bool is_named =
+      has_names && at + 1 < text.size() && text[at] == '.' && is_letter(text[at + 1]);
   if (is_named)
     for (at++; at < text.size() && is_word(text[at]);) at++;
   return is_named || end_of_path_base(word) ? end_of_steps(text, at) : at;

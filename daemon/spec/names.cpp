@@ -23,6 +23,8 @@ bool is_symbol(const Expr& expr) {
   return expr.kind == Expr::Kind::operand && expr.operand == Operand::symbol;
 }
 
+bool is_named_symbol(const Expr& expr) { return is_symbol(expr) && !expr.text.empty(); }
+
 bool uses_arguments(const Expr& expr) {
   return is_argument(expr) || is_symbol(expr) ||
          std::any_of(expr.children.begin(), expr.children.end(),
@@ -105,7 +107,7 @@ Status number(Expr& part, const Expr& whole, const Arguments& arguments, const A
     part.number = *index;
   }
   if (part.kind == Expr::Kind::field) return number_field(part, whole, arguments, result);
-  if (is_symbol(part))
+  if (is_named_symbol(part))
     part.number = index_of_symbol(arguments, part.text).value_or(Expr::kNoSymbol);
   for (Expr& child : part.children)
     if (auto numbered = number(child, whole, arguments, result); !numbered) return numbered;
@@ -199,7 +201,7 @@ bool keeps_arguments(const Spec& spec) {
 }
 
 std::vector<std::string> symbols_of(const Setting& setting, uint32_t sides) {
-  return texts_of(setting, sides, is_symbol);
+  return texts_of(setting, sides, is_named_symbol);
 }
 
 std::vector<std::string> field_paths_of(const Setting& setting, uint32_t sides) {

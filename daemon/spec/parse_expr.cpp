@@ -51,6 +51,7 @@ constexpr std::array kOtherNames = std::to_array<std::pair<std::string_view, std
     {"thread", "; did you mean \"tid\"?"},
     {"args", "; an argument by its name is arg.NAME"},
     {"arg", "; an argument by its name is arg.NAME"},
+    {"var", "; a variable at a line is var.NAME"},
     {"kstack", "; stack is that of the program, and none is taken of the kernel"},
     {"username", "; uid is the number of the user"},
     {"elapsed", "; ts is the time, and duration that of a call"},
@@ -232,7 +233,7 @@ class ExprParser {
     return std::string{kNamedArgument} += word.substr(kNamedArgumentInBpftrace.size());
   }
 
-  // Whether it is an argument or result, or a field of these.
+  // Whether it is an argument, result or variable, or a field of these.
   static bool is_of_path(std::string_view word) {
     return word.starts_with('(') || end_of_path_base(path_of(word)) > 0;
   }
@@ -241,7 +242,7 @@ class ExprParser {
     if (word.starts_with('(')) return true;
     const std::string path = path_of(word);
     const size_t base = end_of_path_base(path);
-    return base > 0 && base < path.size();
+    return base > 0 && (base < path.size() || path.starts_with(kVariable));
   }
 
   // *arg.p
@@ -255,7 +256,7 @@ class ExprParser {
     return field(stars, first.column);
   }
 
-  // arg.p->a.b[3], *arg.p->q
+  // arg.p->a.b[3], *arg.p->q, var.n
   Result<Part> field(const std::string& stars, size_t column) {
     const Token token = cursor_.here();
     const std::string text = path_of(token.text);
@@ -270,6 +271,7 @@ class ExprParser {
   Result<Part> base_of_field(const Token& token, std::string_view base) {
     if (base == name_of(Operand::retval))
       return counted(Expr::of_operand(Operand::retval, 0, token.column));
+    if (base.starts_with(kVariable)) return counted(Expr::of_symbol("", token.column));
     if (!base.starts_with(kNamedArgument)) return argument(token, base);
     Expr named = Expr::of_operand(Operand::arg, 0, token.column);
     named.text = base.substr(kNamedArgument.size());

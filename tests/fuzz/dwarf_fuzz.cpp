@@ -22,6 +22,7 @@
 #include "daemon/object/arg_spec.h"
 #include "daemon/object/debug_files.h"
 #include "daemon/object/dwarf_package.h"
+#include "daemon/object/line_variables.h"
 #include "daemon/object/parameters.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/program.h"
@@ -149,7 +150,7 @@ class Subject {
 
 const Subject& subject(uint8_t number) {
   using Units = Subject::Units;
-  static const std::array<Subject, 9> kSubjects{
+  static const std::array<Subject, 12> kSubjects{
       Subject{"parameters"},
       Subject{"parameters_dwarf4"},
       Subject{"parameters_o0"},
@@ -158,7 +159,10 @@ const Subject& subject(uint8_t number) {
       Subject{"parameters_split_dwarf4", Units::in_file, 4},
       Subject{"parameters_split", Units::in_package, 5},
       Subject{"parameters_split_dwarf4", Units::in_package, 4},
-      Subject{"fields"}};
+      Subject{"fields"},
+      Subject{"variables"},
+      Subject{"variables_o2"},
+      Subject{"variables_clang_o2"}};
   return kSubjects[number % kSubjects.size()];
 }
 
@@ -222,6 +226,47 @@ const std::vector<std::string> kPaths = {"*arg0",
                                          "retval->next->next->wide",
                                          "retval.n[1]"};
 
+const std::vector<std::string> kVariablePaths = {"var.sum",
+                                                 "var.i",
+                                                 "var.n",
+                                                 "var.small.x",
+                                                 "var.shape->at.y",
+                                                 "var.text[2]",
+                                                 "var.wide",
+                                                 "*var.all",
+                                                 "var.constant",
+                                                 "var.tiny",
+                                                 "var.calls",
+                                                 "var.total",
+                                                 "var.octet",
+                                                 "var.copy",
+                                                 "var.nothing.x",
+                                                 "var.product",
+                                                 "((struct shape *)var.first)->next->name"};
+
+void check_variables(const ElfFile& file, const Function& function, LineVariables& variables) {
+  const auto code = file.read_at_most(function.offset, function.size);
+  if (!code) return;
+  for (uint64_t at = 0; at < function.size; at += 16) {
+    const auto operands = variables.at(
+        {function, function.address + at, *code, static_cast<uint32_t>(30 + at), "variables.c"});
+    if (!operands) continue;
+    for (const Argument& operand : *operands) {
+      must(operand.place == Argument::Place::symbol && operand.asked_fields);
+      const unsigned size = operand.size_bytes;
+      must(size == 1 || size == 2 || size == 4 || size == 8);
+      must(is_general(operand.base) || operand.base == kInstructionPointer ||
+           operand.base == Register::none);
+      for (const ReachedField& field : *operand.asked_fields) {
+        must(is_name(field.why_not) && field.column <= field.path.size());
+        if (!field.why_not.empty()) continue;
+        must(field.offsets.size() <= 128);
+        must(field.first_bit + field.bit_count <= field.type.size_bytes * 8);
+      }
+    }
+  }
+}
+
 void check_fields(const Argument& owner) {
   if (!owner.asked_fields) return;
   for (const ReachedField& field : *owner.asked_fields) {
@@ -244,8 +289,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!file) return 0;
   FunctionParameters parameters(*file, {.paths = kPaths});
   FunctionParameters lists(*file, {.paths = {}, .levels = kMostFieldLevels});
+  LineVariables variables(*file, {.paths = kVariablePaths});
+  LineVariables all_variables(*file, {.paths = {}, .levels = 2});
   bool any = false;
   for (const Function& function : file->functions()) {
+    if (function.size > 0 && function.size < 1024) {
+      check_variables(*file, function, variables);
+      check_variables(*file, function, all_variables);
+    }
     if (const auto listed = lists.of(function))
       for (const Argument& argument : *listed) check_fields(argument);
     const auto known = parameters.of(function);

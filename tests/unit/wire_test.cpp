@@ -209,6 +209,25 @@ TEST(Wire, ImpossibleFieldsAreNotBelieved) {
   EXPECT_TRUE(heard(match_with_field(bits)));
 }
 
+// At a line: the place of a variable, in a register or by an address.
+ProbeMatch match_with_variable(Argument place) {
+  ProbeMatch match = match_with({});
+  place.place = Argument::Place::symbol;
+  place.asked_fields = std::make_shared<const ReachedFields>(ReachedFields{{.path = "var.n"}});
+  match.probes[0].sites[0].symbols = std::make_shared<const Arguments>(Arguments{place});
+  return match;
+}
+
+TEST(Wire, PlacesOfVariablesAreBelievedAtLines) {
+  const ProbeMatch match = match_with_variable(in_rax());
+  const auto hears = [&](ProbeKind kind) {
+    return wire::decode_match(wire::encode(Result<ProbeMatch>(match)), {kPath, kFileBytes, kind})
+        .has_value();
+  };
+  EXPECT_TRUE(hears(ProbeKind::line));
+  EXPECT_FALSE(hears(ProbeKind::function));
+}
+
 TEST(Wire, ImportsAreNamed) {
   ProbeMatch match = match_with({});
   match.imports.assign(kMostReached, "malloc");

@@ -1,0 +1,3 @@
+// build: -O1 -gdwarf-4 -fcf-protection=none -fomit-frame-pointer
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/targets/variables.c"
