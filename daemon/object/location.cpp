@@ -358,9 +358,11 @@ class Proof {
     if (uses_frame_register && !has_frame_in(location.base))
       return "its place counts from " + name_of(location.base) +
              ", and it is not proven that the frame is complete here";
-    return location.is_memory && is_parameter(variable_) && !is_stored(location)
-               ? "it is a parameter whose value may not be stored in its place yet"
-               : "";
+    if (!location.is_memory) return "";
+    const Stored stored = stored_at(location);
+    if (is_parameter(variable_) && stored != Stored::all)
+      return "it is a parameter whose value may not be stored in its place yet";
+    return stored == Stored::none ? "nothing is stored in its place yet" : "";
   }
 
  private:
@@ -378,16 +380,16 @@ class Proof {
     return reg != kStackPointer || is_frame_complete(frames_, place_, frame_->offset);
   }
 
-  // The caller has stored what it passed on the stack; the function stores the others at its entry.
-  bool is_stored(const Location& location) const {
-    if (!frame_ || frame_->base != location.base) return false;
+  // The caller has stored what it passed on the stack.
+  Stored stored_at(const Location& location) const {
+    if (!frame_ || frame_->base != location.base) return Stored::unknown;
     const auto from_caller = static_cast<int64_t>(location.offsets[0]) - frame_->offset;
-    if (!is_of_function(variable_, place_)) return false;
-    if (from_caller >= 0) return true;
+    if (is_parameter(variable_) && !is_of_function(variable_, place_)) return Stored::unknown;
+    if (from_caller >= 0) return Stored::all;
     const uint64_t behind = place_.address - place_.function.address;
     const uint64_t bytes = location.offsets.size() > 1 ? sizeof(uint64_t) : size_;
-    return behind <= place_.code.size() &&
-           has_stored(place_.code.first(behind), {from_caller, bytes});
+    return behind <= place_.code.size() ? stored_by(place_.code.first(behind), {from_caller, bytes})
+                                        : Stored::unknown;
   }
 
   const FrameTable& frames_;

@@ -3,6 +3,6 @@
 
 namespace tracectl {
 
-bool has_stored(std::span<const uint8_t>, const FrameBytes&) { return false; }
+Stored stored_by(std::span<const uint8_t>, const FrameBytes&) { return Stored::unknown; }
 
 }  // namespace tracectl

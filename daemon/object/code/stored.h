@@ -13,9 +13,13 @@ struct FrameBytes {
   uint64_t size = 0;
 };
 
-// Whether straight-line code at a function's entry has stored each of these bytes by the end of `code`, which is the
-// function's from its first byte on. What follows in the function finds them written. False if it is not known, as always
-// on arm64.
-bool has_stored(std::span<const uint8_t> code, const FrameBytes& wanted);
+enum class Stored : uint8_t {
+  unknown,  // as always on arm64
+  all,  // each of the bytes, by straight-line code at the entry: what follows in the function finds them written
+  none,  // the code is straight, and stores none of them
+};
+
+// What has been stored by the end of `code`, which is the function's from its first byte on.
+Stored stored_by(std::span<const uint8_t> code, const FrameBytes& wanted);
 
 }  // namespace tracectl

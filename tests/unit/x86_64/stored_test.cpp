@@ -29,28 +29,38 @@ StoredCode joined_stores(const std::vector<StoredCode>& parts) {
 // rbp is 16 below the caller's stack pointer.
 TEST(Stored, BytesAreFoundByTheFramePointer) {
   const StoredCode code = joined_stores({kSetsFrame, kStoreRdi, kStoreEsi});
-  EXPECT_TRUE(has_stored(code, {-40, 8}));
-  EXPECT_TRUE(has_stored(code, {-44, 4}));
-  EXPECT_TRUE(has_stored(code, {-44, 12}));
-  EXPECT_FALSE(has_stored(code, {-45, 4}));
-  EXPECT_FALSE(has_stored(code, {-40, 9}));
-  EXPECT_FALSE(has_stored(code, {-24, 8}));
-  EXPECT_FALSE(has_stored(code, {-40, 0}));
+  EXPECT_EQ(stored_by(code, FrameBytes{-40, 8}), Stored::all);
+  EXPECT_EQ(stored_by(code, FrameBytes{-44, 4}), Stored::all);
+  EXPECT_EQ(stored_by(code, FrameBytes{-44, 12}), Stored::all);
+  EXPECT_NE(stored_by(code, FrameBytes{-45, 4}), Stored::all);
+  EXPECT_NE(stored_by(code, FrameBytes{-40, 9}), Stored::all);
+  EXPECT_NE(stored_by(code, FrameBytes{-24, 8}), Stored::all);
+  EXPECT_NE(stored_by(code, FrameBytes{-40, 0}), Stored::all);
 }
 
 TEST(Stored, BytesAreFoundByTheStackPointer) {
-  EXPECT_TRUE(has_stored(joined_stores({kMakesRoom, kStoreByStack}), {-32, 8}));
-  EXPECT_FALSE(has_stored(joined_stores({kStoreByStack, kMakesRoom}), {-32, 8}));
-  EXPECT_TRUE(has_stored(joined_stores({kStoreByStack}), {0, 8}));
-  EXPECT_FALSE(has_stored(joined_stores({kMakesRoom, kStoreByIndex}), {-32, 8}));
+  EXPECT_EQ(stored_by(joined_stores({kMakesRoom, kStoreByStack}), FrameBytes{-32, 8}), Stored::all);
+  EXPECT_NE(stored_by(joined_stores({kStoreByStack, kMakesRoom}), FrameBytes{-32, 8}), Stored::all);
+  EXPECT_EQ(stored_by(joined_stores({kStoreByStack}), FrameBytes{0, 8}), Stored::all);
+  EXPECT_NE(stored_by(joined_stores({kMakesRoom, kStoreByIndex}), FrameBytes{-32, 8}), Stored::all);
 }
 
 TEST(Stored, BytesAreThoseOfStraightCodeBeforeTheEnd) {
-  EXPECT_FALSE(has_stored(joined_stores({kSetsFrame, kJumpsOn, kStoreRdi}), {-40, 8}));
-  EXPECT_TRUE(has_stored(joined_stores({kSetsFrame, kStoreRdi, kJumpsOn}), {-40, 8}));
+  EXPECT_NE(stored_by(joined_stores({kSetsFrame, kJumpsOn, kStoreRdi}), FrameBytes{-40, 8}),
+            Stored::all);
+  EXPECT_EQ(stored_by(joined_stores({kSetsFrame, kStoreRdi, kJumpsOn}), FrameBytes{-40, 8}),
+            Stored::all);
   StoredCode cut = joined_stores({kSetsFrame, kStoreRdi});
   cut.pop_back();
-  EXPECT_FALSE(has_stored(cut, {-40, 8}));
+  EXPECT_NE(stored_by(cut, FrameBytes{-40, 8}), Stored::all);
+}
+
+TEST(Stored, BytesAreKnownNotToBeInStraightCodeWhoseWritesAreKnown) {
+  EXPECT_EQ(stored_by(joined_stores({kSetsFrame, kStoreRdi}), FrameBytes{-44, 4}), Stored::none);
+  EXPECT_EQ(stored_by(joined_stores({kSetsFrame, kStoreRdi}), FrameBytes{-44, 8}), Stored::unknown);
+  EXPECT_EQ(stored_by(joined_stores({kSetsFrame, kJumpsOn}), FrameBytes{-44, 4}), Stored::unknown);
+  EXPECT_EQ(stored_by(joined_stores({kMakesRoom, kStoreByIndex}), FrameBytes{-8, 4}),
+            Stored::unknown);
 }
 
 }  // namespace tracectl
