@@ -54,6 +54,7 @@ enum tc_source {
 	TC_FROM_RETVAL,		/* a: its size in bytes, | TC_RETVAL_SIGNED; at the return only */
 	TC_FROM_DURATION,	/* ns; at the return only */
 	TC_FROM_THROWN,		/* 1 if the call ended without returning, else 0; at its end only */
+	TC_FROM_BLOCK,	/* ns; only as the value of an aggregate that is TC_AT_BLOCK */
 	TC_SOURCES,
 };
 
@@ -182,11 +183,18 @@ enum tc_aggregate_kind {
 	TC_TIME,		/* of calls; it has no value */
 };
 
+/* When an aggregate is added to. */
+enum tc_aggregate_at {
+	TC_AT_HIT,
+	TC_AT_END,		/* of a call */
+	TC_AT_BLOCK,		/* when a thread within a call runs again after it was blocked */
+};
+
 struct tc_aggregate {
 	__u8 kind;		/* enum tc_aggregate_kind */
 	__u8 is_unsigned;	/* its value is */
 	__u8 key_count;
-	__u8 at_return;
+	__u8 at;		/* enum tc_aggregate_at */
 	__u8 pad[4];
 	struct tc_value value;
 	struct tc_value keys[TC_KEY_PARTS];
@@ -263,7 +271,7 @@ struct tc_spec {
 	__u32 pair;		/* number of the pair of which it is a side, never reused; or 0 */
 	__u32 pair_sides;	/* enum tc_pair_side */
 	__u32 graph_depth;	/* of a graph: calls with this many around them are left out; 0: none are */
-	__u32 pad;
+	__u32 blocked;		/* 1 + the number of the aggregate that is TC_AT_BLOCK, or 0 */
 	struct tc_value keep_if;	/* a condition, evaluated when the call ends */
 	struct tc_aggregate matched_by;	/* only its keys are used: ends find their starts by them */
 	struct tc_value values[TC_MAX_VALUES];

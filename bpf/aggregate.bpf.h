@@ -289,7 +289,7 @@ __on_its_own bool add_to_aggregate(bpf_user_pt_regs_t *ctx, __u64 code, __u32 st
 	struct desk *desk;
 	struct tc_key *key;
 
-	if (!aggregate || !aggregate->at_return != !ended)
+	if (!aggregate || aggregate->at != !!ended)
 		return true;
 	desk = desk_of_thread();
 	if (!desk)

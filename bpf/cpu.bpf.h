@@ -28,4 +28,17 @@ static __always_inline __u64 read_register(const bpf_user_pt_regs_t *ctx, __u8 n
 	return value;
 }
 
+#define CASE_OFFSET(number, name) \
+	case number:              \
+		return __builtin_offsetof(bpf_user_pt_regs_t, name);
+
+/* Where registers are that the kernel has stored, as in a program's context. */
+static __always_inline __u32 offset_of_register(__u8 number)
+{
+	switch (number) {
+	FOR_EACH_REGISTER(CASE_OFFSET)
+	}
+	return 0;
+}
+
 #endif

@@ -106,7 +106,17 @@ struct mm_struct___bitmap {
 	} flags;
 } __attribute__((preserve_access_index));
 
+/* The page of a process to which return trampolines return. */
+struct xol_area {
+	unsigned long vaddr;
+} __attribute__((preserve_access_index));
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+} __attribute__((preserve_access_index));
+
 struct mm_struct {
+	struct uprobes_state uprobes_state;
 	unsigned long start_stack;
 	unsigned long task_size;
 	struct maple_tree mm_mt;

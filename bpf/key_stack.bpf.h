@@ -96,23 +96,30 @@ static long key_walk_round(__u32 round, struct key_walk *of)
 	return NEXT_ROUND;
 }
 
+/* `walk->walk` has begun. */
+static __always_inline void take_frames(struct key_walk *walk)
+{
+	struct tc_key_stack *to = walk->to;
+
+	walk->place = unknown_zero;
+	walk->count = unknown_zero;
+	walk->more = !unknown_zero;
+	bpf_loop(TC_MOST_FRAMES, key_walk_round, walk, 0);
+	if (to) {
+		to->frames.end = walk->walk.end;
+		to->frames.count = walk->count;
+	}
+}
+
 /* Returns `hash` with the frames added, and writes the frames to `to` unless that is null, filling all of its room. */
 __on_its_own __u64 walk_key_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 packed, __u64 hash,
 				  struct tc_key_stack *to)
 {
 	const struct key_stack_of of = unpacked_stack_of(packed);
-	struct key_walk walk = { .to = to, .hash = hash, .most = of.most };
+	struct key_walk walk = { .to = to, .hash = hash, .most = of.most, .begun = of.without_innermost };
 
-	walk.place = unknown_zero;
-	walk.count = unknown_zero;
-	walk.more = !unknown_zero;
-	walk.begun = of.without_innermost;
 	begin_key_walk(&walk.walk, ctx, caller, of.words_below_caller);
-	bpf_loop(TC_MOST_FRAMES, key_walk_round, &walk, 0);
-	if (to) {
-		to->frames.end = walk.walk.end;
-		to->frames.count = walk.count;
-	}
+	take_frames(&walk);
 	return walk.hash;
 }
 
@@ -130,20 +137,22 @@ static __always_inline void report_stack(const struct tc_key_stack *stack, __u16
 		bpf_ringbuf_output(ring, (void *)stack, sizeof(*stack), wakeup_flag());
 }
 
-static __always_inline void fill_key_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 packed,
-					   struct tc_key_stack *to, __u32 pid)
+/* Ends the filling of an entry. Last: a reader that sees the kind sees the rest. */
+static __always_inline void finish_key_stack(struct tc_key_stack *to, __u32 pid)
 {
 	struct tc_record *head = head_of(to);
 
-	walk_key_stack(ctx, caller, packed, 0, to);
 	to->frames.image = image_of_current();
 	head->pid = pid;
 	head->flags = TC_RECORD_FRAMES;
 	head->stack_words = (sizeof(*to) - sizeof(to->head)) / 8;
 	asm volatile("" ::: "memory");
-	/* Last: a reader that sees it sees the rest. */
 	*(volatile __u8 *)&head->kind = TC_RECORD_KEY_STACK;
-	report_stack(to, unpacked_stack_of(packed).session);
+}
+
+static __always_inline bool is_filled(const struct tc_key_stack *stack)
+{
+	return *(volatile __u8 *)&((const struct tc_record *)stack->head)->kind == TC_RECORD_KEY_STACK;
 }
 
 static __always_inline void add_key_stack(__u64 number, __u32 session)
@@ -155,6 +164,29 @@ static __always_inline void add_key_stack(__u64 number, __u32 session)
 		give_room_of(session, TC_TABLE_KEY_STACKS);
 }
 
+/* The hash of no frames, of the current process. */
+static __always_inline __u64 hash_of_process(__u32 pid)
+{
+	return mixed(mixed(key_stack_seed, pid), image_of_current());
+}
+
+/* 0 means none. */
+static __always_inline __u64 stack_number(__u64 hash, __u16 session)
+{
+	return (hash << 8 | (__u8)session) ?: 1 << 8;
+}
+
+/* Its entry, which may not be filled yet; null if there is no room for it. */
+static __always_inline struct tc_key_stack *entry_of_stack(__u64 number, __u16 session)
+{
+	struct tc_key_stack *known = bpf_map_lookup_elem(&key_stacks, &number);
+
+	if (known)
+		return known;
+	add_key_stack(number, session);
+	return bpf_map_lookup_elem(&key_stacks, &number);
+}
+
 /* 0 if there is no room for a new stack. */
 __on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 packed)
 {
@@ -163,20 +195,15 @@ __on_its_own __u64 number_of_stack(bpf_user_pt_regs_t *ctx, __u64 caller, __u64 
 	__u32 pid = ids_of_current().pid;
 	__u64 number;
 
-	number = walk_key_stack(ctx, caller, packed,
-				mixed(mixed(key_stack_seed, pid), image_of_current()), 0);
-	number = number << 8 | (__u8)session;
-	if (!number)	/* 0 means none */
-		number = 1 << 8;
-	known = bpf_map_lookup_elem(&key_stacks, &number);
-	if (!known) {
-		add_key_stack(number, session);
-		known = bpf_map_lookup_elem(&key_stacks, &number);
-	}
+	number = stack_number(walk_key_stack(ctx, caller, packed, hash_of_process(pid), 0), session);
+	known = entry_of_stack(number, session);
 	if (!known)
 		return 0;
-	if (*(volatile __u8 *)&head_of(known)->kind != TC_RECORD_KEY_STACK)
-		fill_key_stack(ctx, caller, packed, known, pid);
+	if (!is_filled(known)) {
+		walk_key_stack(ctx, caller, packed, 0, known);
+		finish_key_stack(known, pid);
+		report_stack(known, session);
+	}
 	return number;
 }
 

@@ -46,7 +46,7 @@ __on_its_own int count_left(const struct tc_hook *hook, const struct ended *ende
 
 		if (i >= spec->aggregate_count)
 			break;
-		if (aggregate->at_return && !add_left(&key, aggregate, ended))
+		if (aggregate->at == TC_AT_END && !add_left(&key, aggregate, ended))
 			add_to_counter(hook, dropped_keys, 1);
 	}
 	return 0;

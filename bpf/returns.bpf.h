@@ -35,6 +35,7 @@
 #include "bpf/stream.bpf.h"
 #include "bpf/terms.bpf.h"
 #include "bpf/unwound.bpf.h"
+#include "bpf/watched.bpf.h"
 
 /*
  * Whether a session program runs at the return of the call: the thread is then where it returns to, and at the
@@ -87,6 +88,7 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	call->number = next_number(calls);
 	call->path = path_of(calls, spec, hook->source);
 	call->within_ns = 0;
+	watch_call(calls, call, hook, spec->blocked);
 	call->return_address = way == TC_BY_EXITS ? return_address_at_entry(ctx, return_place(ctx, begin)) : 0;
 	call->arg_valid = 0;
 	if (spec->at_return & TC_KEEP_ARGS)
@@ -212,6 +214,8 @@ __on_its_own __u32 run_hook_of_call(bpf_user_pt_regs_t *ctx, const struct tc_hoo
 	if (!hook || !takes(hook))
 		return 0;
 	calls = calls_for(ctx, hook);
+	if (calls && calls->unreported_count)
+		report_blocked_stacks(calls);
 	if (calls) {
 		calls->hit_ns = hit_ns;
 		calls->left_out_ns = 0;

@@ -2,6 +2,7 @@
 /* The programs that run when a probe is hit, and those that keep the sets of processes up to date. */
 #include "bpf/abi.h"
 #include "bpf/act.bpf.h"
+#include "bpf/blocked.bpf.h"
 #include "bpf/cgroups.bpf.h"
 #include "bpf/gate.bpf.h"
 #include "bpf/helpers.bpf.h"

@@ -6,6 +6,7 @@
 
 #include "client/render/probe_names.h"
 #include "client/render/quantiles.h"
+#include "daemon/model/expr.h"
 
 namespace tracectl {
 namespace {
@@ -56,7 +57,11 @@ std::string row_order_names() {
   return names;
 }
 
-bool is_of_times(const RowPart& row) { return row.self || (row.hist && row.sum); }
+bool is_of_blocks(const RowPart& row) { return row.of == name_of(Operand::block); }
+
+bool is_of_times(const RowPart& row) {
+  return row.self || (row.hist && row.sum) || (is_of_blocks(row) && row.sum);
+}
 
 void sort_rows(std::vector<RowPart>& rows, RowOrder order) {
   const auto others = std::stable_partition(rows.begin(), rows.end(), is_of_times);

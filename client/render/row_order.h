@@ -20,7 +20,10 @@ std::optional<RowOrder> row_order_named(std::string_view name);
 // "calls, total, ..."
 std::string row_order_names();
 
-// Whether its values are durations: of calls, or from one probe to another.
+// Whether its values are the times for which threads were blocked.
+bool is_of_blocks(const protocol::RowPart& row);
+// Whether its values are durations: of calls, from one probe to another, or for which threads were blocked. For these
+// the sum is there.
 bool is_of_times(const protocol::RowPart& row);
 
 // Sorts those that are of times, and puts them before all others.

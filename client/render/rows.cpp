@@ -166,11 +166,13 @@ constexpr ValueColumn kTimeColumns[] = {
     {"TOTAL", [](const RowPart& row) { return duration_of(row.sum); }, always},
     {"SELF", [](const RowPart& row) { return duration_text(row.self.value_or(0)); }, is_of_calls},
     {"AVG", average_of, always},
-    {"MIN", [](const RowPart& row) { return duration_of(row.min); }, always},
+    {"MIN", [](const RowPart& row) { return duration_of(row.min); },
+     [](const RowPart& row) { return row.min.has_value(); }},
     {"P50", quantile_of<50>, has_buckets},
     {"P90", quantile_of<90>, has_buckets},
     {"P99", quantile_of<99>, has_buckets},
-    {"MAX", [](const RowPart& row) { return duration_of(row.max); }, always},
+    {"MAX", [](const RowPart& row) { return duration_of(row.max); },
+     [](const RowPart& row) { return row.max.has_value(); }},
     {"PROBES", probe_share_of, is_mostly_of_probes},
 };
 
@@ -287,9 +289,9 @@ std::string first_rows_text(const ReadReply& reply, size_t most) {
     const Group rows(all.begin(), all.begin() + static_cast<ptrdiff_t>(std::min(most, all.size())));
     if (!text.empty()) text += '\n';
     if (kind.time || !kind.histogram) text += table_text(kind, rows, names, stacks);
-    if (kind.time && rows.size() <= kMostTimesDrawn) text += '\n';
-    if (kind.time ? rows.size() <= kMostTimesDrawn : kind.histogram)
-      text += histograms_text(rows, names, stacks);
+    const bool draws = kind.histogram && (!kind.time || rows.size() <= kMostTimesDrawn);
+    if (kind.time && draws) text += '\n';
+    if (draws) text += histograms_text(rows, names, stacks);
     if (rows.size() < all.size()) text += more_rows_text(all.size() - rows.size(), most);
   }
   if (!stacks.text().empty()) text += stacks.text() + '\n';

@@ -12,6 +12,7 @@ void add_list(Grammar grammar);
 void add_trace(Grammar grammar);
 void add_count(Grammar grammar);  // and hist, time, latency
 void add_stacks(Grammar grammar);
+void add_offcpu(Grammar grammar);
 void add_info(Grammar grammar);
 void add_graph(Grammar grammar);
 void add_report(Grammar grammar);
@@ -45,6 +46,7 @@ inline void add_all_verbs(Grammar grammar) {
   add_trace(grammar);
   add_count(grammar);
   add_stacks(grammar);
+  add_offcpu(grammar);
   add_graph(grammar);
   add_recipe(grammar);
   grammar.part("To record, and to read what was recorded:",

@@ -5,6 +5,8 @@
 #include "client/output/output.h"
 #include "client/output/screen.h"
 #include "client/render/folded.h"
+#include "client/render/quantiles.h"
+#include "client/render/row_order.h"
 #include "client/render/rows.h"
 #include "client/verbs/interval.h"
 #include "daemon/protocol/stacks.h"
@@ -18,7 +20,7 @@ std::string folded_text(const ReadReply& read, StackFormat format) {
   FoldedStacks folded(format);
   for (const RowPart& row : read.rows)
     if (auto stack = stack_of(row.stack, row.stack_by, row.stack_end); stack && *stack)
-      folded.add(**stack, row.count);
+      folded.add(**stack, is_of_blocks(row) ? ns_of(row.sum).value_or(0) : row.count);
   return folded.text();
 }
 

@@ -28,6 +28,7 @@ const std::map<std::string, Names>& all_documents() {
       {"time", kTable},
       {"latency", kTable},
       {"stacks", with(kStream, {"session.read.reply"})},
+      {"offcpu", kTable},
       {"graph", with(kStream, {"call_sums", "record.stop.reply"})},
       {"recipe list", {"recipes"}},
       {"recipe show", {"recipe"}},

@@ -94,6 +94,15 @@ Status BpfSwitching::write_spec(uint32_t index, const tc_spec& spec) {
   return made;
 }
 
+Result<std::shared_ptr<const void>> BpfSwitching::measure_blocks() {
+  if (std::shared_ptr<const void> running = blocks_.lock()) return running;
+  Result<std::shared_ptr<const BlockPrograms>> started = std::shared_ptr<const BlockPrograms>{};
+  long_work().run([&] { started = BlockPrograms::start(skeleton_); });
+  if (!started) return started.error();
+  blocks_ = *started;
+  return std::shared_ptr<const void>{*std::move(started)};
+}
+
 void BpfSwitching::wait_for_progress() {
   long_work().run([&] { progress_.wait(); });
 }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "daemon/base/descriptor_store.h"
+#include "daemon/kernel/block_programs.h"
 #include "daemon/kernel/chunks.h"
 #include "daemon/kernel/counters.h"
 #include "daemon/kernel/emulator.h"
@@ -38,6 +39,7 @@ class BpfSwitching final : public Switching {
   }
   bool disarms_one_by_one() const override { return !has_uprobe_multi(); }
   Status write_spec(uint32_t index, const tc_spec& spec) override;
+  Result<std::shared_ptr<const void>> measure_blocks() override;
   void forget_numbers() override { counters_.forget_numbers(); }
   Status prepare_wait(Progress progress) override { return progress_.prepare(progress); }
   void wait_for_progress() override;
@@ -61,6 +63,7 @@ class BpfSwitching final : public Switching {
   Counters& counters_;
   Programs programs_;
   ProgressWait progress_;
+  std::weak_ptr<const BlockPrograms> blocks_;
   const bool fast_nops_;
   Emulator* const emulator_;
   std::optional<NopTrial> nop5_;  // once it was tried

@@ -81,6 +81,10 @@ class Switching {
   void write_layout(uint32_t index, const Arguments& arguments);
   // Makes the tables that hits with this spec need first. If one cannot be made, the spec is not written.
   virtual Status write_spec(uint32_t index, const tc_spec& spec) = 0;
+  // Until the result is given up, the times for which threads are blocked are measured, for specs that sum them up.
+  virtual Result<std::shared_ptr<const void>> measure_blocks() {
+    return std::shared_ptr<const void>{};
+  }
   // Deletes all strings, stacks and paths of keys. Call it when no spec in use has such keys.
   virtual void forget_numbers() = 0;
 

@@ -55,7 +55,8 @@ enum class Operand : uint8_t {
   path,    // of a graph's call: the calls around it
   retval,
   duration,
-  thrown  // whether a call ended without returning
+  thrown,  // whether a call ended without returning
+  block,   // for how long a thread was blocked within a call; only as the value of a sum
 };
 
 // The types that can be read from the program's memory.

@@ -86,6 +86,11 @@ bool waits_for_return(const Aggregate& aggregate) {
          (aggregate.value && waits_for_return(*aggregate.value)) || any_waits(aggregate.by);
 }
 
+bool is_of_blocks(const Aggregate& aggregate) {
+  return aggregate.value && aggregate.value->kind == Expr::Kind::operand &&
+         aggregate.value->operand == Operand::block;
+}
+
 bool is_all_at_return(const Spec& spec) { return spec.when && waits_for_return(*spec.when); }
 
 bool is_event_at_return(const Spec& spec) {

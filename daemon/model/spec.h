@@ -86,6 +86,8 @@ struct Spec {
 // Whether it is evaluated when a call ends, because part of it is known only then.
 bool waits_for_return(const Expr& expr);
 bool waits_for_return(const Aggregate& aggregate);
+// Whether its values are the times for which threads are blocked within calls.
+bool is_of_blocks(const Aggregate& aggregate);
 // Whether the condition defers all actions to the return.
 bool is_all_at_return(const Spec& spec);
 // Whether the event is of the return instead of the hit.

@@ -205,6 +205,11 @@ class Assembler {
 
   Status aggregate(const Aggregate& one, size_t number) {
     if (is_sum(one.kind) && joins(one)) return ok();
+    if (is_of_blocks(one) && all_at_return_)
+      return Error{
+          Code::unsupported,
+          "block is summed while a call goes on, and " +
+              std::string(side_ ? "a pair is none" : "this condition is known at its end")};
     AggregateMeaning meaning = meaning_of(one);
     meaning.first = number;
     tc_aggregate to{};
@@ -221,13 +226,15 @@ class Assembler {
       else
         return placed.error();
     }
-    to.at_return = all_at_return_ || waits_for_return(one);
+    to.at = all_at_return_ || waits_for_return(one) ? TC_AT_END : TC_AT_HIT;
+    if (is_of_blocks(one)) to.at = TC_AT_BLOCK;
     to.is_unsigned = meaning.shape.is_unsigned;
     to.min = one.min;
     to.max = one.max;
     to.step = static_cast<uint64_t>(one.step);
     if (auto keyed = keys(one, to, meaning); !keyed) return keyed;
     out_->kernel.aggregates[out_->kernel.aggregate_count++] = to;
+    if (is_of_blocks(one)) out_->kernel.blocked = out_->kernel.aggregate_count;
     out_->aggregates.push_back(std::move(meaning));
     aggregates_.push_back(&one);
     return ok();

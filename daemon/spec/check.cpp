@@ -36,6 +36,7 @@ ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
     case Operand::ts:
     case Operand::stack_bytes:
     case Operand::duration:
+    case Operand::block:
     case Operand::cgroup: return ValueType::u64;
     case Operand::retval: return expr.number == kUnsignedWhole ? ValueType::u64 : ValueType::s64;
     case Operand::symbol:
@@ -132,6 +133,10 @@ class Checker {
 
   Status operand(const Expr& expr) const {
     if (is_key_only(expr)) return key_as_value(expr);
+    if (expr.operand == Operand::block)
+      return error(expr,
+                   "block is known when a thread runs again after it was blocked, and summed then: "
+                   "sum(block), avg(block), min(block) or max(block), each alone or by stack");
     if (!against_.arguments) return ok();
     const Arguments& arguments = *against_.arguments;
     if (expr.operand == Operand::symbol && expr.number == Expr::kNoSymbol)
@@ -246,6 +251,28 @@ Result<ValueType> check_value(const Expr& expr, const CheckAgainst& against) {
 
 Result<ValueType> check_key(const Expr& expr, const CheckAgainst& against) {
   return typed(Checker{expr, against}.key(expr), expr, against.arguments);
+}
+
+Result<ValueType> check_aggregated(const Expr& expr, Aggregate::Kind kind,
+                                   const CheckAgainst& against) {
+  const bool is_sum = kind != Aggregate::Kind::hist && kind != Aggregate::Kind::lhist;
+  if (is_sum && expr.kind == Kind::operand && expr.operand == Operand::block)
+    return type_of(expr, {});
+  return check_integer(expr, against);
+}
+
+// The program in the kernel's scheduler knows the stack, and nothing else of the call.
+std::optional<std::string> why_not_beside(const Aggregate& one,
+                                          const std::vector<Aggregate>& others) {
+  if (!is_of_blocks(one)) return std::nullopt;
+  for (const Expr& key : one.by)
+    if (key.kind != Kind::operand || key.operand != Operand::stack)
+      return "block is summed by stack, or without a key; not by " + to_string(key);
+  for (const Aggregate& other : others)
+    if (is_of_blocks(other) && other.by != one.by)
+      return "block is summed by the same key everywhere: stage the other sum as a setting of "
+             "another session";
+  return std::nullopt;
 }
 
 ValueType type_of(const Expr& expr, const Arguments& arguments) {

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/base/result.h"
 #include "daemon/model/argument.h"
 #include "daemon/model/expr.h"
+#include "daemon/model/spec.h"
 
 namespace tracectl {
 
@@ -54,6 +57,12 @@ struct CheckAgainst {
 Result<ValueType> check_integer(const Expr& expr, const CheckAgainst& against);
 Result<ValueType> check_value(const Expr& expr, const CheckAgainst& against);
 Result<ValueType> check_key(const Expr& expr, const CheckAgainst& against);
+// The value of an aggregate of that kind: sums may be of `block`.
+Result<ValueType> check_aggregated(const Expr& expr, Aggregate::Kind kind,
+                                   const CheckAgainst& against);
+// Why an aggregate of blocks cannot be, or not beside the others.
+std::optional<std::string> why_not_beside(const Aggregate& one,
+                                          const std::vector<Aggregate>& others);
 
 // The type of an expression that has been checked, or of a part of it, except a literal text.
 ValueType type_of(const Expr& expr, const Arguments& arguments);

@@ -80,6 +80,7 @@ tc_source source_of(Operand operand) {
     case Operand::retval: return TC_FROM_RETVAL;
     case Operand::duration: return TC_FROM_DURATION;
     case Operand::thrown: return TC_FROM_THROWN;
+    case Operand::block: return TC_FROM_BLOCK;
     default: return TC_FROM_TS;
   }
 }
@@ -388,8 +389,10 @@ Result<ExprCode> compile_condition(const Expr& expr, const Arguments& arguments)
 }
 
 Result<ExprCode> compile_value(const Expr& expr, const Arguments& arguments) {
-  auto type = check_key(expr, {.arguments = &arguments});
-  if (!type) return type.error();
+  // As the value of a sum; the parser takes it nowhere else.
+  const bool is_block = expr.kind == Kind::operand && expr.operand == Operand::block;
+  if (!is_block)
+    if (auto type = check_key(expr, {.arguments = &arguments}); !type) return type.error();
   return Compiler{arguments}.value(expr);
 }
 

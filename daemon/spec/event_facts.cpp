@@ -34,6 +34,7 @@ bool is_recorded(Operand operand) {
     case Operand::stack_bytes:
     case Operand::container:
     case Operand::unit:
+    case Operand::block:
     case Operand::path: return false;
     default: return true;
   }

@@ -211,6 +211,7 @@ class SpecParser {
     if (cursor_.take_word("by"))
       if (Status status = keys(aggregate.by); !status) return status;
     const auto& all = spec_.aggregates;
+    if (const auto why = why_not_beside(aggregate, all)) return cursor_.error(name, *why);
     if (std::find(all.begin(), all.end(), aggregate) != all.end()) return twice(name);
     spec_.aggregates.push_back(std::move(aggregate));
     return ok();
@@ -220,7 +221,7 @@ class SpecParser {
     if (Status status = open(name, "arg0"); !status) return status;
     auto value = parse_expr(cursor_);
     if (!value) return value.error();
-    if (auto type = check_integer(*value, in_text()); !type) return type.error();
+    if (auto type = check_aggregated(*value, aggregate.kind, in_text()); !type) return type.error();
     aggregate.value = *std::move(value);
     if (aggregate.kind == Aggregate::Kind::lhist)
       if (Status status = buckets(aggregate); !status) return status;

@@ -57,12 +57,18 @@ uint32_t graph_flags(const Spec& spec) {
   return (spec.graph ? TC_IN_GRAPH : 0) | (spec.within_graph ? TC_WITHIN_GRAPH : 0);
 }
 
-bool is_graph_of_goroutines(const Spec& spec, const Site& site) {
-  return graph_flags(spec) && site.returns && site.returns->by_goroutine;
+// Why the calls of goroutines cannot be followed, or null.
+const char* why_no_goroutines(const Spec& spec, const Site& site) {
+  if (!site.returns || !site.returns->by_goroutine) return nullptr;
+  if (graph_flags(spec))
+    return "a graph is of a thread's calls, and goroutines change their threads; time and trace "
+           "follow the calls of Go functions";
+  if (std::any_of(spec.aggregates.begin(), spec.aggregates.end(), is_of_blocks))
+    return "block is about threads, and goroutines leave theirs when they wait";
+  return nullptr;
 }
 
-// Whether an argument is in memory that may be absent. Memory at the stack pointer is present: the function
-// works on it.
+// Whether an argument is in memory that may be absent. At the stack pointer it is present: the function works on it.
 bool any_in_memory(const Arguments& arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
     const bool on_stack = argument.base == kStackPointer && argument.index == Register::none;
@@ -230,11 +236,8 @@ void Hooks::leave_executables(Session& session, const std::vector<Setting>& sett
 Status Hooks::check(const Want& want) {
   if (want.sides) return check_side(want);
   const Spec& spec = want.setting().spec;
-  if (is_graph_of_goroutines(spec, *want.site))
-    return in_probe({Code::unsupported,
-                     "a graph is of a thread's calls, and goroutines change their threads; time "
-                     "and trace follow the calls of Go functions"},
-                    want);
+  if (const char* why = why_no_goroutines(spec, *want.site))
+    return in_probe({Code::unsupported, why}, want);
   if (!needs_assembly(spec, *want.site->args)) return ok();
   if (auto known = check_callers(want); !known) return known;
   auto assembled = assemble(spec, *operands_of(*want.site), result_of(*want.site));

@@ -92,8 +92,8 @@ class KeyedRows {
     const auto stack = counters_->read_key_stack(key.part[i]);
     if (!stack) return {};
     const tc_spec& spec = (*hooks_.at(key.stat)->hook.spec)->kernel;
-    return addresses_of(*stack,
-                        type == ValueType::caller || spec.aggregates[key.aggregate].at_return);
+    return addresses_of(
+        *stack, type == ValueType::caller || spec.aggregates[key.aggregate].at == TC_AT_END);
   }
 
   void add(const KeyCount& count, const AggregateMeaning& meaning, Results& results) {

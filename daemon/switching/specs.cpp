@@ -58,7 +58,14 @@ Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const 
                                       std::to_string(places_->limit()) +
                                       "): remove settings of this or another session"};
   const bool is_numbered = (*assembled)->has_numbered_keys;
-  SpecPtr made = std::make_shared<const InstalledSpec>(places_, std::move(*assembled));
+  std::shared_ptr<const void> measures;
+  if ((*assembled)->kernel.blocked) {
+    auto started = switching_.measure_blocks();
+    if (!started) return started.error();
+    measures = *std::move(started);
+  }
+  SpecPtr made =
+      std::make_shared<const InstalledSpec>(places_, std::move(*assembled), std::move(measures));
   if (auto written = switching_.write_spec(made->place(), (*made)->kernel); !written)
     return written.error();
   if (is_numbered) with_numbers_.push_back(made);

@@ -19,8 +19,12 @@ namespace tracectl {
 class InstalledSpec {
  public:
   // Takes a free place, of which there must be one.
-  InstalledSpec(std::shared_ptr<IdPool> places, std::unique_ptr<const AssembledSpec> spec)
-      : places_(std::move(places)), place_(places_->take().value()), spec_(std::move(spec)) {}
+  InstalledSpec(std::shared_ptr<IdPool> places, std::unique_ptr<const AssembledSpec> spec,
+                std::shared_ptr<const void> measures)
+      : places_(std::move(places)),
+        place_(places_->take().value()),
+        spec_(std::move(spec)),
+        measures_(std::move(measures)) {}
   ~InstalledSpec() { places_->give_back(place_); }
   InstalledSpec(const InstalledSpec&) = delete;
   InstalledSpec& operator=(const InstalledSpec&) = delete;
@@ -32,6 +36,7 @@ class InstalledSpec {
   std::shared_ptr<IdPool> places_;
   uint32_t place_;
   std::unique_ptr<const AssembledSpec> spec_;
+  std::shared_ptr<const void> measures_;  // how long threads are blocked, if the spec sums that up
 };
 
 // The kernel's numbers for the sessions and tags in a spec.

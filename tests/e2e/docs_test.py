@@ -299,7 +299,7 @@ class Examples(support.DaemonTest):
 
     def test_the_commands_for_agents_work(self):
         text = (support.ROOT / 'docs/agents.md').read_text()
-        commands = re.findall(r'^\|.*\| `tracectl ((?:list|count|stacks|trace|hist|time|graph|record) .*?)`', text, re.M)
+        commands = re.findall(r'^\|.*\| `tracectl ((?:list|count|stacks|offcpu|trace|hist|time|graph|record) .*?)`', text, re.M)
         self.assertGreater(len(commands), 9)
         names = {'PID': str(self.worker.pid), ' f ': ' demo::sieve ', 'ns::': 'demo::', 'parse': 'sieve', 'str(arg1)': 'arg1',
                  './command': support.target('hot'), 'out.tct': f'{self.folder}/out.tct'}

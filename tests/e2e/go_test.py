@@ -121,6 +121,7 @@ class GoPrograms(support.DaemonTest):
         for words, why in (
                 (('time', 'u::main.fib', '--returns', 'trampoline'), 'would be killed by a return trampoline'),
                 (('graph', 'u::main.fib'), 'goroutines change their threads'),
+                (('offcpu', 'u::main.fib'), 'goroutines leave theirs when they wait'),
                 (('time', 'u::runtime.memmove'), "it is in Go's assembly"),
                 (('count', 'u::runtime.(*gcControllerState).memoryLimitHeapGoal'), 'its entry is within a loop'),
                 (('trace', 'u::main.(*Account).Add', '--when', 'str(arg.name) == "one"'), 'no 0 at its end')):

@@ -100,7 +100,7 @@ class Documents(unittest.TestCase):
 
     def test_are_as_the_schema_of_their_verb_says(self):
         self.check('list', 'u:' + support.target('forker') + ':work')
-        for verb in 'count', 'time', 'trace', 'graph':
+        for verb in 'count', 'time', 'offcpu', 'trace', 'graph':
             self.check(verb, 'work', *COMMAND)
         self.check('stacks', 'work', *COMMAND)
         self.check('stacks', 'work', '--deepest', *COMMAND)

@@ -147,9 +147,9 @@ TEST(AtTheReturn, IsWhatNeedsItAndNothingElse) {
             uint32_t{TC_CONDITION_AT_RETURN | TC_EVENT_AT_RETURN | TC_KEEP_ARGS});
   const AssembledSpec mixed = assembled("sum(arg0), time by arg1, count by tid");
   EXPECT_EQ(mixed.kernel.at_return, uint32_t{TC_KEEP_ARGS});
-  EXPECT_EQ(mixed.kernel.aggregates[0].at_return, 0);
-  EXPECT_EQ(mixed.kernel.aggregates[1].at_return, 1);
-  EXPECT_EQ(mixed.kernel.aggregates[2].at_return, 0);
+  EXPECT_EQ(mixed.kernel.aggregates[0].at, TC_AT_HIT);
+  EXPECT_EQ(mixed.kernel.aggregates[1].at, TC_AT_END);
+  EXPECT_EQ(mixed.kernel.aggregates[2].at, TC_AT_HIT);
 }
 
 // The count of every hook is of hits at the begin; calls that are taken at their end need another
@@ -159,7 +159,32 @@ TEST(AtTheReturn, CallsThatAreTakenThereAreCountedThere) {
   const AssembledSpec spec = assembled("count", "retval > 1");
   ASSERT_EQ(spec.kernel.aggregate_count, 1u);
   EXPECT_EQ(spec.kernel.aggregates[0].kind, TC_COUNT);
-  EXPECT_EQ(spec.kernel.aggregates[0].at_return, 1);
+  EXPECT_EQ(spec.kernel.aggregates[0].at, TC_AT_END);
+}
+
+TEST(WhenBlocked, SumsAreOneAggregateThatTheSpecNames) {
+  const AssembledSpec spec =
+      assembled("count by arg0, sum(block) by stack(5), max(block) by stack(5)");
+  ASSERT_EQ(spec.kernel.aggregate_count, 2u);
+  EXPECT_EQ(spec.kernel.blocked, 2u);
+  EXPECT_EQ(spec.kernel.aggregates[1].at, TC_AT_BLOCK);
+  EXPECT_EQ(spec.kernel.aggregates[1].keys[0].a, 5);
+  EXPECT_TRUE(spec.follows_calls);
+  EXPECT_EQ(assembled("sum(duration)").kernel.blocked, 0u);
+}
+
+TEST(WhenBlocked, NothingElseIsKnown) {
+  for (const char* action :
+       {"hist(block)", "lhist(block, 0, 9, 1)", "event(block)", "count by block", "sum(block + 1)",
+        "sum(u8(block))", "sum(block) by tid", "sum(block) by caller", "sum(block) by stack, tid",
+        "sum(block) by stack, max(block)"})
+    EXPECT_FALSE(parse_spec(action)) << action;
+  EXPECT_FALSE(parse_condition("block > 1"));
+  EXPECT_TRUE(parse_spec("sum(block), min(block), avg(block), max(block)"));
+
+  Spec late = must(parse_spec("sum(block)"));
+  late.when = must(parse_condition("duration > 5"));
+  EXPECT_FALSE(assemble(late, two("size", "fd"), nullptr));
 }
 
 TEST(AtTheReturn, TheResultHasTheTypeThatIsKnown) {
