@@ -97,6 +97,8 @@ KEPT long loops(int rounds) {
     // var.i, var.sum, var.before, var.rounds
     RECORD(i, sum, before, rounds);
     if (i % 2) {
+      // var.i, var.sum, var.calls
+      RECORD(i, sum, calls, 0);
       long sum = -i;
       change(&sum);
       // var.i, var.sum, var.calls, var.total
@@ -107,6 +109,24 @@ KEPT long loops(int rounds) {
   // var.sum, var.calls, var.total
   RECORD(sum, calls, total, 0);
   return sum + squared(total);
+}
+
+// In one line, which begins before the frame is complete.
+#define DOUBLED           \
+  {                       \
+    long doubled = 2 * n; \
+    change(&doubled);     \
+    return doubled;       \
+  }
+KEPT long one_line(long n) DOUBLED
+
+    // The line of the loop has two places.
+    KEPT long counted(long n) {
+  for (long left = n; left > 0; left--) {
+    change(&n);
+    n += left;
+  }
+  return n;
 }
 
 KEPT long locals(const struct shape* first) {
@@ -159,7 +179,7 @@ int main(void) {
     sum += loops(i + 2);
     sum += locals(&first);
     sum += varying(i + 3, sum);
-    sum += aligned(sum);
+    sum += aligned(sum) + one_line(i) + counted(i);
   }
   printf("done\n{");
   for (int line = 0; line < MOST_LINES; ++line) {

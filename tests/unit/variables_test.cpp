@@ -125,12 +125,12 @@ TEST(Variables, AreWhereTheDebugInformationSays) {
     EXPECT_EQ(field.why_not, "") << path;
     EXPECT_THAT(field.offsets, SizeIs(1)) << path;
   }
-  EXPECT_EQ(reached_at("variables", "RECORD(i, sum, calls", "var.i").type.size_bytes, 4);
+  EXPECT_EQ(reached_at("variables", "RECORD(i, sum, calls, total)", "var.i").type.size_bytes, 4);
   EXPECT_EQ(reached_at("variables", "RECORD(copy.at.x", "var.text").is_address, true);
 }
 
 TEST(Variables, OfTheInnermostBlockAreMeant) {
-  const ReachedField inner = reached_at("variables", "RECORD(i, sum, calls", "var.sum");
+  const ReachedField inner = reached_at("variables", "RECORD(i, sum, calls, total)", "var.sum");
   const ReachedField outer = reached_at("variables", "RECORD(i, sum, before", "var.sum");
   EXPECT_NE(inner.offsets, outer.offsets);
   // The line is before the inner one's.
@@ -166,11 +166,34 @@ TEST(Variables, OfParametersAreRefusedBeforeTheyAreStored) {
 }
 
 TEST(Variables, HaveNoValueAtSomePlacesOfALine) {
-  const ProbeMatch match = match_at("variables_o2", "RECORD(product, n, total", {"var.n"});
-  for (const Probe& probe : match.probes)
-    for (const Site& site : probe.sites)
+  for (const char* program : {"variables", "variables_clang"}) {
+    const ProbeMatch match = match_at(program, "for (long left", {"var.left", "var.none"});
+    EXPECT_THAT(match.notes, ElementsAre(HasSubstr("var.left has no value at 1 of 2 places")));
+    size_t nowhere = 0, sites = 0;
+    for (const Site& site : match.probes.at(0).sites) {
+      ++sites;
       for (const Argument& operand : *site.symbols)
-        for (const ReachedField& field : *operand.asked_fields) EXPECT_EQ(field.why_not, "");
+        for (const ReachedField& field : *operand.asked_fields) {
+          EXPECT_EQ(field.why_not.empty(), field.path == "var.left") << field.path;
+          nowhere += field.path == "var.left" && operand.base == Register::none;
+        }
+    }
+    EXPECT_EQ(nowhere, 1u) << program;
+    EXPECT_EQ(sites, 2u) << program;
+  }
+}
+
+TEST(Variables, AreRefusedWhereTheFunctionBegins) {
+  EXPECT_THAT(refused_at("variables", "KEPT long one_line", "var.doubled"),
+              HasSubstr("nothing is stored in its place yet"));
+  EXPECT_THAT(refused_at("variables_clang", "KEPT long one_line", "var.doubled"),
+              HasSubstr("not proven that the frame is complete"));
+}
+
+// Else another variable's value would be shown.
+TEST(Variables, ThatAreDeclaredLaterAreNotMeant) {
+  const ReachedField outer = reached_at("variables", "RECORD(i, sum, before", "var.sum");
+  EXPECT_EQ(reached_at("variables", "RECORD(i, sum, calls, 0)", "var.sum").offsets, outer.offsets);
 }
 
 }  // namespace tracectl
