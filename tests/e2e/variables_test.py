@@ -74,14 +74,16 @@ class Variables(VariableTest):
             for why in refused.values():
                 self.assertIn('it is not proven that the frame is complete here', why)
 
-    # The lines are entered once in each execution.
+    # The lines are entered once in each execution, except one that clang has compiled to two pieces.
     def test_have_these_values_or_none_in_optimised_code(self):
+        in_one_piece = {line: paths for line, paths in C.items() if paths != ['var.sum', 'var.calls', 'var.total']}
         for name, source, lines, at_least in (('variables_o2', 'variables.c', C, 190),
                                               ('variables_dwarf4', 'variables.c', C, 190),
+                                              ('variables_clang_o2', 'variables.c', in_one_piece, 160),
                                               ('variables_cxx_o2', 'variables_cxx.cpp', CXX, 50)):
             compared, refused = self.compare(name, source, lines)
             self.assertGreater(compared, at_least, name)
-            self.assertLess(len(refused), 5, name)
+            self.assertLess(len(refused), 6, name)
 
     def test_that_are_optimised_out_are_refused_with_lines_that_have_them(self):
         at = next(line for line, paths in C.items() if paths == ['var.sum', 'var.calls', 'var.total'])
