@@ -3,8 +3,11 @@
 
 import collections
 import itertools
+import json
+import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 
@@ -116,6 +119,67 @@ class Variables(VariableTest):
         self.assertEqual({name: (one['type'], one['readable']) for name, one in variables.items()},
                          {'var.this': ('u64', True), 'var.by': ('s32', True), 'var.before': ('s64', True)})
         self.assertIn('var.this->size_', [field['path'] for field in variables['var.this']['fields']])
+
+
+INTEGERS = 'integer', 'enumeration', 'character', 'boolean'
+MOST_VALUES = 4  # of an event: what a register has takes room, too
+
+
+@support.needs_root
+class GdbsVariables(VariableTest):
+    def integers_of(self, path, source):
+        """By probe, the offsets of its sites, and the names of variables; without those that the line assigns, which may
+        have no value yet."""
+        lines = pathlib.Path(support.ROOT, 'tests/targets', source).read_text(encoding='utf-8').splitlines()
+        listed = self.daemon.json('list', '--types', f'uprobe:{path}@{source}:*')
+        found = {}
+        for probe in listed['probes']:
+            names = [one['name'].removeprefix('var.') for one in probe['args']
+                     if one['name'].startswith('var.') and one['readable'] and one['kind'] in INTEGERS]
+            line = lines[int(probe['probe'].rpartition(':')[2]) - 1]
+            names = [name for name in names if f' {name} = ' not in line]
+            if line.strip() == 'RECORD(i, sum, calls, 0);':  # gdb takes what is declared in a later line
+                continue
+            runs_untraced = 'main@' in probe['probe']  # also what initializes before it
+            if names and not runs_untraced:
+                found[probe['probe']] = [site['offset'] for site in probe['sites']], names[:MOST_VALUES]
+        return found
+
+    def by_gdb(self, path, asked):
+        with tempfile.TemporaryDirectory() as folder:
+            places = collections.defaultdict(list)
+            for probe, (offsets, names) in asked.items():
+                for offset in offsets:
+                    places[offset].append([probe, names])
+            plan = {'input': f'{folder}/input', 'output': f'{folder}/output', 'places': places}
+            pathlib.Path(folder, 'input').write_text('go\nexit\n', encoding='utf-8')
+            pathlib.Path(folder, 'plan').write_text(json.dumps(plan), encoding='utf-8')
+            script = pathlib.Path(support.ROOT, 'tests/support/gdb_values.py')
+            subprocess.run(['gdb', '-nx', '-batch', '-x', script, path], check=True, capture_output=True,
+                           env=os.environ | {'GDB_PLAN': f'{folder}/plan'})
+            return json.loads(pathlib.Path(folder, 'output').read_text(encoding='utf-8'))
+
+    # In these files a byte of code is at the offset of its address.
+    def test_are_the_same(self):
+        for name, source, at_least in (('variables_o2', 'variables.c', 1500),
+                                       ('variables_clang_o2', 'variables.c', 1500),
+                                       ('variables_cxx_o2', 'variables_cxx.cpp', 200)):
+            path = support.target(name)
+            asked = self.integers_of(path, source)
+            settings = {probe: f'event({", ".join("var." + one for one in names)})' for probe, (_, names) in asked.items()}
+            events, refused, _ = self.events(self.program(name), settings)
+            self.assertEqual(refused, {}, name)
+            seen = collections.defaultdict(list)
+            for event in events:
+                seen[event['probe']].append(event['args'])
+            truth = self.by_gdb(path, asked)
+            compared = 0
+            for probe in asked:
+                for ours, theirs in zip(seen[probe], truth.get(probe, []), strict=True):
+                    pairs = [pair for pair in zip(ours, theirs, strict=True) if None not in pair]
+                    self.assertEqual([one for one, _ in pairs], [other for _, other in pairs], (name, probe))
+                    compared += len(pairs)
+            self.assertGreater(compared, at_least, name)
 
 
 @support.needs_root
