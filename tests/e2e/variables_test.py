@@ -128,8 +128,8 @@ MOST_VALUES = 4  # of an event: what a register has takes room, too
 @support.needs_root
 class GdbsVariables(VariableTest):
     def integers_of(self, path, source):
-        """By probe, the offsets of its sites, and the names of variables; without those that the line assigns, which may
-        have no value yet."""
+        """By probe, the offsets of its sites, and the names of variables; not of those that the line assigns, which
+        may have no value yet."""
         lines = pathlib.Path(support.ROOT, 'tests/targets', source).read_text(encoding='utf-8').splitlines()
         listed = self.daemon.json('list', '--types', f'uprobe:{path}@{source}:*')
         found = {}
@@ -166,7 +166,8 @@ class GdbsVariables(VariableTest):
                                        ('variables_cxx_o2', 'variables_cxx.cpp', 200)):
             path = support.target(name)
             asked = self.integers_of(path, source)
-            settings = {probe: f'event({", ".join("var." + one for one in names)})' for probe, (_, names) in asked.items()}
+            settings = {probe: f'event({", ".join("var." + one for one in names)})'
+                        for probe, (_, names) in asked.items()}
             events, refused, _ = self.events(self.program(name), settings)
             self.assertEqual(refused, {}, name)
             seen = collections.defaultdict(list)
