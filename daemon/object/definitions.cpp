@@ -2,8 +2,6 @@
 #include "daemon/object/definitions.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <string_view>
 
 #include "daemon/object/member_place.h"
@@ -17,7 +15,6 @@ using dwarf::Die;
 constexpr size_t kMostSeenForDefinitions = 20'000'000;  // entries
 constexpr size_t kMostDefinitions = 10'000;             // of one name
 constexpr size_t kMostComparedMembers = 10'000;
-constexpr size_t kMostScopes = 16;
 constexpr int kDeepestCompared = 8;  // unnamed structs within each other
 
 bool is_defined_by_members(unsigned tag) {
@@ -29,21 +26,37 @@ std::string_view raw_name(const Die& die) {
   return name ? name : "";
 }
 
+// The entries from the unit's children down to that at the offset; empty if it is deeper than entries are read.
+std::vector<Die> way_to(const Die& unit, Dwarf_Off offset) {
+  std::vector<Die> way;
+  Die around = unit;
+  while (way.size() < dwarf::kDeepestEntry) {
+    std::optional<Die> next;
+    dwarf::each_child(around, [&](const Die& child) {
+      if (::dwarf_dieoffset(const_cast<Die*>(&child)) > offset) return false;
+      next = child;
+      return true;
+    });
+    if (!next) return {};
+    way.push_back(*next);
+    if (::dwarf_dieoffset(&*next) == offset) return way;
+    around = *next;
+  }
+  return {};
+}
+
 // The type's name after those of the types and namespaces around it; empty if it has none that other units could use.
-std::vector<std::string> names_of(const Die& type) {
-  Dwarf_Die* scopes = nullptr;
-  const int count = ::dwarf_getscopes_die(const_cast<Die*>(&type), &scopes);
-  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owned(scopes, &std::free);
+std::vector<std::string> shared_names_of(const Die& type) {
+  Die declared = dwarf::referred(type, DW_AT_specification).value_or(type);
+  Die unit;
+  if (!::dwarf_diecu(&declared, &unit, nullptr, nullptr)) return {};
   std::vector<std::string> names;
-  if (count < 2 || static_cast<size_t>(count) > kMostScopes) return {};
-  for (int i = 0; i + 1 < count; ++i) {  // the last is the unit
-    const unsigned tag = dwarf::tag_of(scopes[i]);
-    const bool is_scope = tag == DW_TAG_namespace || is_defined_by_members(tag);
-    const std::string_view name = raw_name(scopes[i]);
-    const bool is_inline =
-        tag == DW_TAG_namespace && dwarf::flag(scopes[i], DW_AT_export_symbols) && !name.empty();
-    if (!is_scope || name.empty()) return {};
-    if (!is_inline) names.emplace(names.begin(), name);
+  for (const Die& one : way_to(unit, ::dwarf_dieoffset(&declared))) {
+    const unsigned tag = dwarf::tag_of(one);
+    const std::string_view name = raw_name(one);
+    if (name.empty() || (tag != DW_TAG_namespace && !is_defined_by_members(tag))) return {};
+    const bool is_inline = tag == DW_TAG_namespace && dwarf::flag(one, DW_AT_export_symbols);
+    if (!is_inline) names.emplace_back(name);
   }
   return names;
 }
@@ -113,9 +126,9 @@ bool are_the_same(const std::vector<Die>& definitions) {
 
 }  // namespace
 
-// What has no name for other units is what they cannot mean.
+// Other units cannot mean a type that has no name for them.
 Definitions::Found Definitions::of(const Die& type) {
-  const Names names = names_of(type);
+  const Names& names = names_of(type);
   if (names.empty() && !dwarf::is_declaration(type)) return {type, {}, true};
   return find(names, type);
 }
@@ -124,24 +137,32 @@ Definitions::Found Definitions::named(const std::string& name, const Die& in) {
   return find(split_at_colons(name), in);
 }
 
+const Definitions::Names& Definitions::names_of(const Die& type) {
+  const auto [at, is_new] = names_.try_emplace(type.addr);
+  if (is_new) at->second = shared_names_of(type);
+  return at->second;
+}
+
 Definitions::Found Definitions::find(const Names& names, const Die& in) {
-  const auto known = known_.find(names);
-  return known != known_.end() ? known->second
-                               : known_.emplace(names, search(names, in)).first->second;
+  const auto [at, is_new] =
+      known_.try_emplace(std::pair<const Dwarf*, Names>{::dwarf_cu_getdwarf(in.cu), names});
+  if (is_new) at->second = search(names, in);
+  return at->second;
 }
 
 Definitions::Found Definitions::search(const Names& names, const Die& in) {
   Dwarf* const file = ::dwarf_cu_getdwarf(in.cu);
   if (names.empty() || !file) return {{}, " is only declared where this function was compiled"};
   definitions_.clear();
+  seen_ = 0;
   Dwarf_CU* unit = nullptr;
   Die root;
   while (::dwarf_get_units(file, unit, &unit, nullptr, nullptr, &root, nullptr) == 0)
     if (!add_from(root, names, 0, 0)) break;
   if (seen_ > kMostSeenForDefinitions)
     return {{},
-            " is not defined within the first " + std::to_string(kMostSeenForDefinitions) +
-                " entries of the file's debug information"};
+            " is not defined within the " + std::to_string(kMostSeenForDefinitions) +
+                " entries of the file's debug information that are looked at"};
   if (definitions_.empty())
     return {{}, " is defined by none of the units whose debug information is here"};
   if (definitions_.size() == kMostDefinitions || !are_the_same(definitions_))
@@ -173,8 +194,8 @@ bool Definitions::look_at(const Die& die, const Names& names, size_t level, int 
   if (is_namespace || dwarf::is_declaration(die)) return true;
   // Outside of its class stands the definition of what is declared in it.
   const auto declared = dwarf::referred(die, DW_AT_specification);
-  const bool is_wanted = declared ? name == names.back() && names_of(*declared) == names
-                                  : is_last && name == names[level];
+  const bool is_wanted =
+      declared ? name == names.back() && names_of(die) == names : is_last && name == names[level];
   if (is_wanted) definitions_.push_back(die);
   return definitions_.size() < kMostDefinitions;
 }

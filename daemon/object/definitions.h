@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/object/die.h"
@@ -29,14 +30,16 @@ class Definitions {
  private:
   using Names = std::vector<std::string>;  // of a type, after those around it
 
+  const Names& names_of(const dwarf::Die& type);
   Found find(const Names& names, const dwarf::Die& in);
   Found search(const Names& names, const dwarf::Die& in);
   bool add_from(const dwarf::Die& parent, const Names& names, size_t level, int depth);
   bool look_at(const dwarf::Die& die, const Names& names, size_t level, int depth);
 
-  size_t seen_ = 0;  // entries, for all names
+  size_t seen_ = 0;  // entries, for one name
   std::vector<dwarf::Die> definitions_;
-  std::map<Names, Found> known_;
+  std::map<const void*, Names> names_;  // by entry
+  std::map<std::pair<const Dwarf*, Names>, Found> known_;
 };
 
 }  // namespace tracectl

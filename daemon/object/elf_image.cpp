@@ -113,15 +113,26 @@ std::optional<Section> ElfImage::section(std::string_view name) const {
 }
 
 std::vector<Section> ElfImage::code_sections() const {
-  constexpr uint64_t kFlags = SHF_ALLOC | SHF_EXECINSTR;
+  return sections_where([](const GElf_Shdr& header) {
+    constexpr uint64_t kFlags = SHF_ALLOC | SHF_EXECINSTR;
+    return (header.sh_flags & kFlags) == kFlags && header.sh_type != SHT_NOBITS;
+  });
+}
+
+std::vector<Section> ElfImage::data_sections() const {
+  return sections_where([](const GElf_Shdr& header) {
+    return (header.sh_flags & SHF_ALLOC) && !(header.sh_flags & (SHF_EXECINSTR | SHF_TLS));
+  });
+}
+
+std::vector<Section> ElfImage::sections_where(bool (*is_wanted)(const GElf_Shdr&)) const {
   std::vector<Section> sections;
   size_t names = 0;
   if (elf_getshdrstrndx(elf(), &names) != 0) return sections;
   for (Elf_Scn* at = elf_nextscn(elf(), nullptr); at; at = elf_nextscn(elf(), at)) {
     GElf_Shdr header;
-    if (!gelf_getshdr(at, &header) || (header.sh_flags & kFlags) != kFlags) continue;
-    const char* name = elf_strptr(elf(), names, header.sh_name);
-    if (name && header.sh_type != SHT_NOBITS)
+    if (!gelf_getshdr(at, &header) || !is_wanted(header)) continue;
+    if (const char* name = elf_strptr(elf(), names, header.sh_name))
       sections.push_back({name, header.sh_addr, header.sh_offset, header.sh_size});
   }
   return sections;

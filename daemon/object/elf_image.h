@@ -36,6 +36,8 @@ class ElfImage {
 
   std::optional<Section> section(std::string_view name) const;
   std::vector<Section> code_sections() const;  // loaded from the file, and executable
+  std::vector<Section> data_sections()
+      const;  // that have a place in memory, and not one in each thread
   std::optional<std::vector<uint8_t>> section_bytes(std::string_view name) const;
   // As above, unpacked if it is compressed. The caller has checked the sizes.
   std::optional<std::vector<uint8_t>> unpacked_bytes(std::string_view name) const;
@@ -54,6 +56,7 @@ class ElfImage {
   };
 
   static Result<ElfImage> take(Elf* elf, uint64_t file_size, const std::string& name);
+  std::vector<Section> sections_where(bool (*is_wanted)(const GElf_Shdr&)) const;
   Status check_sections(const std::string& name) const;
   std::optional<std::pair<Elf_Scn*, GElf_Shdr>> find_section(std::string_view name) const;
   void each_symbol_of(Elf_Scn* section, const GElf_Shdr& header, size_t most,

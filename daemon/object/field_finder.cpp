@@ -294,7 +294,7 @@ class FieldWalk {
   bool finish() {
     if (pointers_ > 0) return take_pointer();
     const auto here = plain();
-    if (here && is_struct(*here)) return fail(why_struct(*here));
+    if (here && is_struct(*here)) return fail(why_struct(whole().value_or(*here)));
     const Argument declared = types_.read(type_, cxx_).value;
     if (has_tag(here, DW_TAG_array_type)) return take_address(*here);
     if (declared.is_float)

@@ -131,6 +131,7 @@ class LineSearch {
 
   void begin_sequence() {
     run_.reset();
+    former_.reset();
     is_known_ = false;
   }
 
@@ -146,13 +147,26 @@ class LineSearch {
     is_known_ = true;
     if (row.ends_sequence) return begin_sequence();
     if (row.line == 0 || is_removed_) return;
-    const LinePlace place{row.address, file, row.line, row.column};
+    LinePlace place{row.address, file, row.line, row.column};
+    place.is_shared = note_shared(row);
     if (!run_ || !is_of_run(place)) run_ = Run{place, false};
     if (file == kNoFile || !row.is_statement) return;
     if (pattern_.line) near_[file].add(row, pattern_.line);
     if (run_->has_place || !is_named(row)) return;
     run_->has_place = true;
     found_.places.push_back(place);
+  }
+
+  // Whether a line before this one has its address; then it shares it, too.
+  bool note_shared(const LineRow& row) {
+    const bool is_at_one =
+        former_ && former_->address == row.address &&
+        (former_is_shared_ || former_->line != row.line || former_->file != row.file);
+    if (is_at_one && !found_.places.empty() && found_.places.back().address == row.address)
+      found_.places.back().is_shared = true;
+    former_ = row;
+    former_is_shared_ = is_at_one;
+    return is_at_one;
   }
 
   bool is_of_run(const LinePlace& place) const {
@@ -177,6 +191,8 @@ class LineSearch {
       return a.address == b.address && a.file == b.file && a.line == b.line;
     };
     std::ranges::sort(places);
+    for (size_t i = 1; i < places.size(); ++i)
+      if (same(places[i - 1], places[i])) places[i - 1].is_shared |= places[i].is_shared;
     places.erase(std::unique(places.begin(), places.end(), same), places.end());
   }
 
@@ -242,6 +258,8 @@ class LineSearch {
   std::map<size_t, Near> near_;                      // by file
   uint64_t rows_ = 0;
   std::optional<Run> run_;
+  std::optional<LineRow> former_;
+  bool former_is_shared_ = false;
   bool is_known_ = false, is_removed_ = false;  // of the sequence
   LinesFound found_;
 };

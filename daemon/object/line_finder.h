@@ -19,7 +19,8 @@ struct LinePlace {
   uint64_t address = 0;  // in the file's own address space
   size_t file = 0;       // in LinesFound::files
   uint32_t line = 0;
-  uint32_t column = 0;  // 0: not known
+  uint32_t column = 0;     // 0: not known
+  bool is_shared = false;  // other lines have the same address
 
   auto operator<=>(const LinePlace&) const = default;
 };

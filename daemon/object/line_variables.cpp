@@ -85,6 +85,8 @@ std::string text_of_lines(const std::vector<uint32_t>& lines) {
 }
 
 std::string why_no_variable(const std::string& name, const LineCode& line, const Scopes& scopes) {
+  if (scopes.is_member(name))
+    return "\"" + name + "\" is a member at " + place_text(line) + ": write var.this->" + name;
   if (scopes.is_removed(name))
     return "\"" + name + "\" is optimised out of this copy of its function, at " + place_text(line);
   const auto names = scopes.names();
@@ -188,9 +190,19 @@ std::optional<CodePlace> LineVariables::place_of(const LineCode& line) {
   if (!frames_) {
     auto program = file_.open_again();
     if (!program) return std::nullopt;
+    data_.emplace(file_, *program);
     frames_.emplace(std::move(*program), chosen->die);
   }
-  return CodePlace{line.function, chosen->die, chosen->base, line.address, line.code};
+  Dwarf_Addr entry = 0;
+  Die function = chosen->die;
+  const bool has_entry = ::dwarf_entrypc(&function, &entry) == 0;
+  return CodePlace{line.function,
+                   chosen->die,
+                   chosen->base,
+                   line.address,
+                   line.code,
+                   line.is_shared,
+                   has_entry && entry + chosen->base == line.function.address};
 }
 
 std::shared_ptr<const Arguments> LineVariables::at(const LineCode& line) {
@@ -227,13 +239,15 @@ LineVariables::Reached LineVariables::reach(const FieldPath& path, const LineCod
     return std::move(reached);
   };
   const std::string name = name_in(path);
-  const Scopes scopes(place.die, place.address, place.base);
-  const auto found = scopes.named(name, line.line);
+  const Scopes scopes(place.die, place.address, place.base, {line.source, line.line});
+  if (!scopes.why_unclear().empty())
+    return fail("variables at " + place_text(line) + " are not known: " + scopes.why_unclear());
+  const auto found = scopes.named(name);
   if (found.empty()) return fail(why_no_variable(name, line, scopes));
   const Die& variable = found.front();
   reached.variable = variable;
   const auto type = dwarf::type_of(variable);
-  const Locations locations(*frames_, file_.is_fixed());
+  const Locations locations(*frames_, *data_, file_.is_fixed());
   reached.location = locations.of(variable, place, bytes_of_variable(type));
   if (found.size() > 1)
     return fail("there are " + std::to_string(found.size()) + " variables \"" + name + "\" at " +
@@ -257,7 +271,8 @@ LineVariables::Reached LineVariables::reach(const FieldPath& path, const LineCod
 
 ReachedFields LineVariables::all_at(const LineCode& line, const CodePlace& place) {
   ReachedFields all;
-  for (const std::string& name : Scopes(place.die, place.address, place.base).names()) {
+  const Scopes scopes(place.die, place.address, place.base, {line.source, line.line});
+  for (const std::string& name : scopes.names()) {
     const auto path = parse_place(std::string(kVariable) + name);
     if (!path || !path->steps.empty()) continue;  // the compiler's: it has no name to write
     Reached reached = reach(*path, line, place);
@@ -318,13 +333,14 @@ std::vector<uint32_t> LineVariables::lines_with(const Die& variable, const LineC
   });
   for (const auto& [one, address] : first) rows.emplace_back(one, address);
   std::ranges::stable_sort(rows, {}, [&](const auto& row) { return distance(row.first); });
-  const Locations locations(*frames_, file_.is_fixed());
+  const Locations locations(*frames_, *data_, file_.is_fixed());
   std::vector<uint32_t> found;
   for (size_t i = 0; i < std::min(rows.size(), kMostTriedLines); ++i) {
     CodePlace there = place;
     there.address = rows[i].second;
-    const auto named =
-        Scopes(there.die, there.address, there.base).named(dwarf::name_of(variable), rows[i].first);
+    const Scopes scopes(there.die, there.address, there.base, {line.source, rows[i].first});
+    if (!scopes.why_unclear().empty()) continue;
+    const auto named = scopes.named(dwarf::name_of(variable));
     const bool is_it = named.size() == 1 && named[0].addr == variable.addr;
     if (is_it && found.size() < kMostNearLines &&
         locations.of(variable, there, bytes_of_variable(dwarf::type_of(variable))).why_not.empty())

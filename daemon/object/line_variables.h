@@ -29,6 +29,7 @@ struct LineCode {
   std::span<const uint8_t> code = {};  // of the function, at least up to the address
   uint32_t line = 0;
   std::string source = {};  // the file's path, as in the table of lines
+  bool is_shared = false;   // other lines have the same address
 };
 
 class LineVariables {
@@ -69,6 +70,7 @@ class LineVariables {
   bool is_open_ = false;
   std::optional<DebugInfo> info_;
   std::optional<FrameTable> frames_;
+  std::optional<StaticData> data_;  // with frames_
   TypeReader types_;
   size_t explained_ = 0;  // how often lines that have a variable were looked for
 };

@@ -110,8 +110,9 @@ bool is_location_list(Dwarf_Attribute attribute) {
 
 class Evaluation {
  public:
-  Evaluation(const FrameTable& frames, bool is_fixed, const CodePlace& place)
-      : frames_(frames), is_fixed_(is_fixed), place_(place) {}
+  Evaluation(const FrameTable& frames, const StaticData& data, bool is_fixed,
+             const CodePlace& place)
+      : frames_(frames), data_(data), is_fixed_(is_fixed), place_(place) {}
 
   Location run(Dwarf_Attribute& attribute, Ops ops) {
     attribute_ = &attribute;
@@ -129,13 +130,6 @@ class Evaluation {
 
   // Whether it was computed from a register that the debug information takes for the frame's.
   bool uses_frame_register() const { return uses_frame_register_; }
-
-  // The frame's address.
-  std::optional<Value> frame() {
-    const auto row = frames_.row_at(place_.address);
-    if (!row || !walk(row->place, kDeepestExpression) || stack_.size() != 1) return std::nullopt;
-    return stack_[0];
-  }
 
   static std::string not_understood() {
     return "its place is computed by an expression that is not understood";
@@ -206,6 +200,7 @@ class Evaluation {
 
   // An address of the file is known by its distance from the code, wherever it is loaded.
   bool push_address(uint64_t address) {
+    if (std::string why = data_.why_not(address); !why.empty()) return fail(std::move(why));
     if (is_fixed_) return push(value_of(address));
     return push({kInstructionPointer, {address - place_.address}});
   }
@@ -278,6 +273,7 @@ class Evaluation {
   }
 
   const FrameTable& frames_;
+  const StaticData& data_;
   const bool is_fixed_;
   const CodePlace& place_;
   Dwarf_Attribute* attribute_ = nullptr;
@@ -362,7 +358,16 @@ class Proof {
     const Stored stored = stored_at(location);
     if (is_parameter(variable_) && stored != Stored::all)
       return "it is a parameter whose value may not be stored in its place yet";
-    return stored == Stored::none ? "nothing is stored in its place yet" : "";
+    return stored == Stored::none ? "it may not be stored in its place yet" : "";
+  }
+
+  // The same for one of a list, which clang makes for whole functions: what they push and pop is left out.
+  std::string why_not_of_list(const Location& location, bool uses_frame_register) const {
+    if (location.is_register || location.base != kStackPointer || !uses_frame_register ||
+        has_frame_in(kStackPointer))
+      return "";
+    return "its place counts from the stack pointer, and it is not proven that the frame is "
+           "complete here";
   }
 
  private:
@@ -383,7 +388,9 @@ class Proof {
   // The caller has stored what it passed on the stack.
   Stored stored_at(const Location& location) const {
     if (!frame_ || frame_->base != location.base) return Stored::unknown;
-    const auto from_caller = static_cast<int64_t>(location.offsets[0]) - frame_->offset;
+    if (!place_.is_entry) return Stored::unknown;
+    const auto from_caller =
+        static_cast<int64_t>(location.offsets[0] - static_cast<uint64_t>(frame_->offset));
     if (is_parameter(variable_) && !is_of_function(variable_, place_)) return Stored::unknown;
     if (from_caller >= 0) return Stored::all;
     const uint64_t behind = place_.address - place_.function.address;
@@ -412,6 +419,22 @@ Location constant_or_none(const Die& variable) {
   return location;
 }
 
+// Whether an entry of the list of locations begins at the address: views tell at which of several lines there, and
+// libdw does not read them.
+bool begins_at(Dwarf_Attribute& attribute, Dwarf_Addr address) {
+  constexpr size_t kMostEntries = 100'000;
+  if (!is_location_list(attribute)) return false;
+  Dwarf_Addr base = 0, start = 0, end = 0;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0, seen = 0;
+  for (ptrdiff_t at = 0; ++seen <= kMostEntries;) {
+    at = ::dwarf_getlocations(&attribute, at, &base, &start, &end, &ops, &count);
+    if (at <= 0) return false;
+    if (start == address) return true;
+  }
+  return true;
+}
+
 bool are_same(Ops a, Ops b) {
   return std::ranges::equal(a, b, [](const Dwarf_Op& one, const Dwarf_Op& other) {
     return one.atom == other.atom && one.number == other.number && one.number2 == other.number2;
@@ -436,12 +459,17 @@ Location Locations::of(const Die& variable, const CodePlace& place, uint64_t siz
   const Ops first{ops[0], counts[0]};
   if (found > 1 && !are_same(first, {ops[1], counts[1]}))
     return no_location("the debug information has two places for it here");
-  Evaluation evaluation(frames_, is_fixed_, place);
+  if (place.is_shared && begins_at(*attribute, place.address - place.base))
+    return no_location(
+        "it gets its value at one of several lines that begin at the same instruction");
+  Evaluation evaluation(frames_, data_, is_fixed_, place);
   Location location = evaluation.run(*attribute, first);
   location.is_of_list = is_location_list(*attribute);
-  if (!location.why_not.empty() || location.is_of_list) return location;
-  std::string why =
-      Proof(frames_, variable, place, size).why_not(location, evaluation.uses_frame_register());
+  if (!location.why_not.empty()) return location;
+  const Proof proof(frames_, variable, place, size);
+  std::string why = location.is_of_list
+                        ? proof.why_not_of_list(location, evaluation.uses_frame_register())
+                        : proof.why_not(location, evaluation.uses_frame_register());
   return why.empty() ? location : no_location(std::move(why));
 }
 

@@ -15,6 +15,7 @@
 #include "daemon/object/die.h"
 #include "daemon/object/elf_file.h"
 #include "daemon/object/frame_table.h"
+#include "daemon/object/static_data.h"
 
 namespace tracectl {
 
@@ -37,20 +38,24 @@ struct CodePlace {
   dwarf::Die die;     // of the function
   uint64_t base = 0;  // libdw counts addresses of its entries from here
   uint64_t address = 0;
-  std::span<const uint8_t> code =
-      {};  // of the function, from its first byte on, at least up to the address
+  // Of the function, from its first byte on, at least up to the address.
+  std::span<const uint8_t> code = {};
+  bool is_shared = false;  // several lines have the address
+  bool is_entry = true;    // the function, which is no part of another, begins where its code does
 };
 
 class Locations {
  public:
-  // Both outlive it. `is_fixed`: the file runs only at the addresses it is linked for.
-  Locations(const FrameTable& frames, bool is_fixed) : frames_(frames), is_fixed_(is_fixed) {}
+  // All outlive it. `is_fixed`: the file runs only at the addresses it is linked for.
+  Locations(const FrameTable& frames, const StaticData& data, bool is_fixed)
+      : frames_(frames), data_(data), is_fixed_(is_fixed) {}
 
   // Of a variable or parameter. `size`: of its type, in bytes.
   Location of(const dwarf::Die& variable, const CodePlace& place, uint64_t size) const;
 
  private:
   const FrameTable& frames_;
+  const StaticData& data_;
   bool is_fixed_;
 };
 

@@ -367,6 +367,7 @@ class FunctionFinder {
                          "long for so many: name fewer lines");
     line_.line = place.line;
     line_.source = lines.files[place.file];
+    line_.is_shared = place.is_shared;
     add_as(name_of(place, lines, function.name), function, function, code);
   }
 
@@ -472,6 +473,7 @@ class FunctionFinder {
   void add_variables(Site& site, const Function& function, const FunctionBytes& code) {
     line_.function = function;
     line_.address = function.address + (site.offset - function.offset);
+    line_.is_shared |= site.moved_bytes > 0;
     line_.code = code.body;
     site.symbols = variables_.at(line_);
   }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "daemon/base/nearest.h"
+#include "daemon/object/copied_data.h"
 #include "daemon/object/demangle.h"
 
 namespace tracectl {
@@ -28,12 +29,6 @@ using Places = std::map<uint64_t, Known>;
 bool is_data_or_code(unsigned char type) {
   return type == STT_OBJECT || type == STT_FUNC || type == STT_NOTYPE || type == STT_TLS ||
          type == STT_GNU_IFUNC;
-}
-
-// A program can be linked so that it has a copy of a library's variable, which the library then uses, too
-// (R_X86_64_COPY, R_AARCH64_COPY).
-bool may_be_copied(const ElfFile::Definition& one, bool is_library) {
-  return is_library && one.exported && one.type == STT_OBJECT && one.visibility == STV_DEFAULT;
 }
 
 // shop::sell<int>(int) has `sell`; of names that end otherwise, as operators do, nothing.

@@ -26,14 +26,18 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr const char* kVariablesSource = "tests/targets/variables.c";
+// The source that programs of that name are made of.
+std::string source_of_variables(const std::string& program) {
+  if (program == "variables_lib") return "variables_lib.c";
+  return program.starts_with("variables_cxx") ? "variables_cxx.cpp" : "variables.c";
+}
 
-uint32_t line_of_variables(const std::string& text) {
-  std::ifstream file(kVariablesSource);
+uint32_t line_of_variables(const std::string& source, const std::string& text) {
+  std::ifstream file("tests/targets/" + source);
   std::string line;
   for (uint32_t number = 1; std::getline(file, line); ++number)
     if (line.find(text) != line.npos) return number;
-  ADD_FAILURE() << kVariablesSource << " has no " << text;
+  ADD_FAILURE() << source << " has no " << text;
   return 0;
 }
 
@@ -42,7 +46,9 @@ ProbeMatch match_at(const char* program, const std::string& text,
   const std::string path = on_kernel::target_path(program);
   const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   const auto object = must(ObjectFile::open(file.get(), path));
-  const std::string pattern = "u:@variables.c:" + std::to_string(line_of_variables(text));
+  const std::string source = source_of_variables(program);
+  const std::string pattern =
+      "u:@" + source + ":" + std::to_string(line_of_variables(source, text));
   return must(find_probes(object, must(parse_pattern(pattern)), std::nullopt, nullptr, {},
                           {.paths = paths, .levels = levels}));
 }
@@ -185,9 +191,28 @@ TEST(Variables, HaveNoValueAtSomePlacesOfALine) {
 
 TEST(Variables, AreRefusedWhereTheFunctionBegins) {
   EXPECT_THAT(refused_at("variables", "KEPT long one_line", "var.doubled"),
-              HasSubstr("nothing is stored in its place yet"));
+              HasSubstr("it may not be stored in its place yet"));
   EXPECT_THAT(refused_at("variables_clang", "KEPT long one_line", "var.doubled"),
               HasSubstr("not proven that the frame is complete"));
+}
+
+TEST(Variables, OfTheCallerAreMeantWhereAnInlinedFunctionBegins) {
+  EXPECT_EQ(reached_at("variables_o2", "sum += squared(i);", "var.rounds").why_not, "");
+  EXPECT_THAT(reached_at("variables_o2", "sum += squared(i);", "var.product").why_not,
+              HasSubstr("there is no variable \"product\""));
+}
+
+TEST(Variables, ThatAreMembersAreNoGlobalOnes) {
+  EXPECT_THAT(reached_at("variables_cxx", "RECORD(by, before, size_, id)", "var.size_").why_not,
+              HasSubstr("is a member at variables_cxx.cpp:49: write var.this->size_"));
+  EXPECT_THAT(reached_at("variables_cxx", "RECORD(by, before, size_, id)", "var.id").why_not,
+              HasSubstr("write var.this->id"));
+}
+
+TEST(Variables, OfWhichTheProgramMayHaveACopyAreRefused) {
+  EXPECT_EQ(reached_at("variables_lib", "own += n", "var.own").why_not, "");
+  EXPECT_THAT(reached_at("variables_lib", "own += n", "var.exported").why_not,
+              HasSubstr("the library exports it"));
 }
 
 // Else another variable's value would be shown.
