@@ -78,8 +78,6 @@ enum {
 	TC_STACK_CHUNKS = 32,		/* copied of a stack */
 	TC_MAX_STARTS = 65536,		/* that wait for their ends, of all pairs */
 	TC_MAX_PAIR_HOOKS = 8192,
-	TC_WATCHING_SESSIONS = 4,	/* that measure the blocks of one thread */
-	TC_UNREPORTED_STACKS = 4,	/* of blocks of a thread, for one session, until a call begins or ends */
 	TC_MAX_SLOWEST = 32,		/* kept for each hook; a power of two */
 };
 

@@ -5,9 +5,10 @@
  *
  * A session that measures this has its number with each thread in such a call (watch_thread). When such a thread leaves
  * its CPU the innermost call gives the hook, and the user's registers the stack. When it gets a CPU again the time is
- * added, if the hook is still in force. All others cost two lookups a switch and one a wakeup, which find nothing. The
- * programs of both run under the scheduler's locks: they wait for nobody, wake nobody, and touch no ring. New stacks are
- * reported when the thread's next call begins or ends.
+ * added, if the hook is still in force. All others cost two loads a switch and one a wakeup. The
+ * programs of both run under the scheduler's locks: they wait for nobody, wake nobody, and touch no ring. So the
+ * engine is not told of new stacks: it has read what the process maps when it was armed, and looks again when rows are
+ * read.
  */
 #ifndef TRACECTL_BLOCKED_BPF_H
 #define TRACECTL_BLOCKED_BPF_H
@@ -64,18 +65,7 @@ __on_its_own __u64 walk_blocked_stack(const struct user_place *place, __u32 most
 	return walk.hash;
 }
 
-/* The stack is reported later. If so many are, its names are looked up when rows are read. */
-static __always_inline void note_unreported(struct calls *calls, __u64 number)
-{
-	__u64 i = calls->unreported_count;
-
-	if (i >= TC_UNREPORTED_STACKS)
-		return;
-	calls->unreported[i & (TC_UNREPORTED_STACKS - 1)] = number;
-	calls->unreported_count = i + 1;
-}
-
-/* Like number_of_stack(). */
+/* Like number_of_stack(), but nobody is told of a new stack: its names are those of the mappings that are known. */
 __on_its_own __u64 number_of_blocked_stack(const struct user_place *place, struct calls *calls, __u32 most)
 {
 	struct tc_key_stack *known;
@@ -93,7 +83,6 @@ __on_its_own __u64 number_of_blocked_stack(const struct user_place *place, struc
 	if (!is_filled(known)) {
 		walk_blocked_stack(place, most, 0, known);
 		finish_key_stack(known, pid);
-		note_unreported(calls, number);
 	}
 	return number;
 }
@@ -114,18 +103,23 @@ static __always_inline bool was_left(const struct calls *calls, const struct cal
 		is_returned_from(place, BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr)));
 }
 
-/* The innermost call that is not over, for a thread with that stack pointer; null if none is known. */
+/*
+ * The innermost call that is not over, for a thread with that stack pointer; null if none is known. On another stack than
+ * the thread's own, and in a call on such a stack, nobody can tell whose the block is: coroutines leave their calls open.
+ */
 static __always_inline const struct call *innermost_open(const struct calls *calls, __u64 sp)
 {
 	const struct call *call;
 	__u32 i;
 
+	if (!on_own_stack(calls, sp))
+		return 0;
 	for (i = 0; i < CALLS_TRIED; i++) {
 		if (i >= calls->depth)
 			return 0;
 		call = call_at(calls, calls->depth - 1 - i);
 		if (call && !was_left(calls, call, sp))
-			return call;
+			return on_own_stack(calls, call->sp) ? call : 0;
 	}
 	return 0;
 }
@@ -148,11 +142,12 @@ static __always_inline const struct tc_aggregate *aggregate_of_hook(__u64 under,
 }
 
 /* The block of one session begins, unless the thread is in no call that it measures. */
-__on_its_own int begin_blocking(struct watched *watched, const struct user_place *place, __u64 under)
+__on_its_own int begin_blocking(struct watched *watched, const struct user_place *place, __u64 under,
+				__u64 executed_ns)
 {
 	const struct tc_aggregate *aggregate;
 	const struct call *call;
-	struct tc_hook hook;
+	struct tc_hook hook = {};	/* filled by a function that is checked by itself */
 	struct calls *calls;
 	__u32 number;
 
@@ -161,7 +156,7 @@ __on_its_own int begin_blocking(struct watched *watched, const struct user_place
 	watched->slot = 0;
 	calls = calls_of_thread(watched->session - 1);
 	call = calls ? innermost_open(calls, place->stack) : 0;
-	if (!call || !call->watched_slot)
+	if (!call || call->began_ns < executed_ns || !call->watched_slot)
 		return 0;
 	watched->slot = call->watched_slot;
 	watched->serial = call->watched_serial;
@@ -183,7 +178,7 @@ __on_its_own int begin_blocking(struct watched *watched, const struct user_place
 
 static __always_inline void leaves_cpu(struct task_struct *task, bool is_blocked)
 {
-	struct watched_thread *thread = bpf_task_storage_get(&watched_threads, task, 0, 0);
+	struct watched_thread *thread = watched_thread_of(task);
 	__u64 under = *(volatile __u64 *)&epoch, since_ns;
 	struct user_place place = {};
 	__u32 i;
@@ -197,7 +192,7 @@ static __always_inline void leaves_cpu(struct task_struct *task, bool is_blocked
 	find_user_place(&place, task);
 	for (i = 0; i < TC_WATCHING_SESSIONS; i++)
 		if (thread->by[i].session)
-			begin_blocking(&thread->by[i], &place, under);
+			begin_blocking(&thread->by[i], &place, under, thread->executed_ns);
 	thread->woken_ns = 0;
 	thread->under = *(volatile __u32 *)&watches;
 	thread->since_ns = since_ns;
@@ -208,7 +203,7 @@ static __always_inline void leaves_cpu(struct task_struct *task, bool is_blocked
 __on_its_own int end_blocking(struct watched *watched, __u64 blocked_ns, __u64 under)
 {
 	struct tc_key key = {};
-	struct tc_hook hook;
+	struct tc_hook hook = {};	/* filled by a function that is checked by itself */
 	__u32 number;
 
 	if (!watched || !aggregate_of_hook(under, watched, &hook, &number))
@@ -223,14 +218,17 @@ __on_its_own int end_blocking(struct watched *watched, __u64 blocked_ns, __u64 u
 
 static __always_inline void gets_cpu(struct task_struct *task)
 {
-	struct watched_thread *thread = bpf_task_storage_get(&watched_threads, task, 0, 0);
+	struct watched_thread *thread = watched_thread_of(task);
 	__u64 under = *(volatile __u64 *)&epoch, blocked_ns;
 	__u32 i;
 
 	if (!thread || !thread->since_ns)
 		return;
-	blocked_ns = passed(thread->since_ns, thread->woken_ns ?: bpf_ktime_get_boot_ns());
+	blocked_ns = passed(thread->since_ns, thread->woken_ns);
 	thread->since_ns = 0;
+	/* Nobody has woken it: a signal was waiting, and it only waited for a CPU. Kernels before 6.18 tell so. */
+	if (!thread->woken_ns)
+		return;
 	if (thread->under != *(volatile __u32 *)&watches)
 		return;
 	for (i = 0; i < TC_WATCHING_SESSIONS; i++)
@@ -252,11 +250,21 @@ int on_switch(__u64 *ctx)
 	return 0;
 }
 
+SEC("?tp_btf/sched_process_exec")
+int on_watched_exec(__u64 *ctx)
+{
+	struct watched_thread *thread = watched_thread_of((void *)ctx[0]);
+
+	if (thread)
+		thread->executed_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
 SEC("?tp_btf/sched_wakeup")
 int on_wakeup(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct watched_thread *thread = bpf_task_storage_get(&watched_threads, task, 0, 0);
+	struct watched_thread *thread = watched_thread_of(task);
 
 	if (thread && thread->since_ns && !thread->woken_ns)
 		thread->woken_ns = bpf_ktime_get_boot_ns();

@@ -66,9 +66,6 @@ struct calls {
 	__u64 left_out_ns;	/* of probes_ns: for that hit, if it is an end */
 	__u64 probes_ns;	/* the time that hits of the session at calls have taken while others were open */
 	__u64 has_paths;	/* a call that keeps its path has been opened */
-	__u64 has_watched;	/* a call whose blocks are measured has been opened */
-	__u64 unreported[TC_UNREPORTED_STACKS];	/* new stacks at which the thread was blocked */
-	__u64 unreported_count;
 	__u64 jumped_to;	/* the function to which a graph's outermost call just jumped when it ended, or 0 */
 	__u64 jumped_sp;	/* the place of its return address, which will be that function's */
 	__u32 held_call;	/* number of the call for whose end the records wait, or 0 */

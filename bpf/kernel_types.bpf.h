@@ -190,7 +190,10 @@ struct uprobe_task {
 	struct arch_uprobe *auprobe;	/* of the probe whose programs run */
 } __attribute__((preserve_access_index));
 
+struct bpf_local_storage;
+
 struct task_struct {
+	struct bpf_local_storage *bpf_storage;	/* null if no program has stored anything with it */
 	int pid;
 	int tgid;
 	char comm[TC_COMM_LEN];

@@ -18,7 +18,6 @@
 #include "bpf/maps.bpf.h"
 #include "bpf/probe_time.bpf.h"
 #include "bpf/unwound.bpf.h"
-#include "bpf/watched.bpf.h"
 
 /* Whether no call whose return address is at sp can be around this one. */
 static __always_inline bool is_further_out(const struct calls *calls, const struct call *call, __u64 sp)
@@ -129,8 +128,6 @@ __on_its_own int leave_by(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, _
 	calls = calls_by(ctx, hook);
 	if (!calls)
 		return 0;
-	if (calls->unreported_count)
-		report_blocked_stacks(calls);
 	begin_end(calls, hit_ns);
 	close_unwound(ctx, calls, under, return_place_at_end(ctx, end) - calls->stack_top, false);
 	end_call(ctx, hook, calls, under, end);

@@ -214,8 +214,6 @@ __on_its_own __u32 run_hook_of_call(bpf_user_pt_regs_t *ctx, const struct tc_hoo
 	if (!hook || !takes(hook))
 		return 0;
 	calls = calls_for(ctx, hook);
-	if (calls && calls->unreported_count)
-		report_blocked_stacks(calls);
 	if (calls) {
 		calls->hit_ns = hit_ns;
 		calls->left_out_ns = 0;

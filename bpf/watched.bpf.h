@@ -8,8 +8,11 @@
 #include "bpf/chunks.bpf.h"
 #include "bpf/helpers.bpf.h"
 #include "bpf/key_stack.bpf.h"
+#include "bpf/kernel_types.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
+
+enum { TC_WATCHING_SESSIONS = 16 };	/* places of a thread for sessions that watch it */
 
 /* What a session has to do with the thread, and with its present block. */
 struct watched {
@@ -23,6 +26,7 @@ struct watched {
 struct watched_thread {
 	__u64 since_ns;		/* it is blocked; 0: it is not */
 	__u64 woken_ns;		/* 0: not yet */
+	__u64 executed_ns;	/* when it executed its program: that ended all calls, and none of them returns */
 	__u32 under;		/* the value of `watches` when it left its CPU */
 	__u32 pad;
 	struct watched by[TC_WATCHING_SESSIONS];
@@ -38,6 +42,12 @@ struct {
 /* User space adds 1 each time it attaches the programs: what threads did before is not known. */
 __u32 watches;
 
+/* Null if no session has watched the thread. Of most threads one load tells that. */
+static __always_inline struct watched_thread *watched_thread_of(struct task_struct *task)
+{
+	return task->bpf_storage ? bpf_task_storage_get(&watched_threads, task, 0, 0) : 0;
+}
+
 static __always_inline bool is_in_calls(__u32 session)
 {
 	const struct calls *calls = calls_of_thread(session);
@@ -45,74 +55,51 @@ static __always_inline bool is_in_calls(__u32 session)
 	return calls && calls->depth;
 }
 
-/* Adds the session to those that watch the current thread. False if there is no room. */
-__on_its_own bool watch_thread(__u32 session)
+/*
+ * Adds the session to those that watch the current thread. False if there is no room: each place serves some of all
+ * sessions, because the verifier would check each round of a search.
+ */
+static __always_inline bool watch_thread(__u32 session)
 {
 	struct watched_thread *thread;
-	__u32 i;
+	struct watched *one;
 
 	thread = bpf_task_storage_get(&watched_threads, bpf_get_current_task_btf(), 0,
 				      BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
 		return false;
-	for (i = 0; i < TC_WATCHING_SESSIONS; i++)
-		if (thread->by[i].session == session + 1)
-			return true;
-	for (i = 0; i < TC_WATCHING_SESSIONS; i++) {
-		struct watched *one = &thread->by[i];
-
-		if (one->session && is_in_calls(one->session - 1))
-			continue;
-		one->slot = 0;
-		one->session = session + 1;
+	one = &thread->by[session % TC_WATCHING_SESSIONS];
+	if (one->session == session + 1)
 		return true;
-	}
-	return false;
+	if (one->session && is_in_calls(one->session - 1))
+		return false;
+	one->slot = 0;
+	one->session = session + 1;
+	return true;
 }
 
 /* `call` will be the innermost. `blocked`: that of its spec. */
-static __always_inline void watch_call(struct calls *calls, struct call *call, const struct tc_hook *hook,
-				       __u32 blocked)
+__on_its_own int watch_call(struct calls *calls, struct call *call, const struct tc_hook *hook, __u32 blocked)
 {
 	const struct call *around;
 
+	if (!calls || !call || !hook)
+		return 0;
 	call->watched_slot = 0;
-	call->watched_serial = 0;
 	if (blocked) {
 		if (!watch_thread(hook->session))
 			add_to_counter(hook, dropped_keys, 1);
-		calls->has_watched = 1;
 		call->watched_slot = call->slot;
 		call->watched_serial = call->serial;
-		return;
+		return 0;
 	}
-	if (!calls->has_watched || !calls->depth)
-		return;
+	if (!calls->depth)
+		return 0;
 	around = call_at(calls, calls->depth - 1);
 	if (!around)
-		return;
+		return 0;
 	call->watched_slot = around->watched_slot;
 	call->watched_serial = around->watched_serial;
-}
-
-/* Reports the stacks that a program in the scheduler has found. */
-__on_its_own int report_blocked_stacks(struct calls *calls)
-{
-	__u32 i;
-
-	if (!calls)
-		return 0;
-	for (i = 0; i < TC_UNREPORTED_STACKS; i++) {
-		__u64 number = calls->unreported[i];
-		const struct tc_key_stack *known;
-
-		if (i >= calls->unreported_count)
-			break;
-		known = bpf_map_lookup_elem(&key_stacks, &number);
-		if (known)
-			report_stack(known, calls->caller.session);
-	}
-	calls->unreported_count = 0;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
 #include "daemon/kernel/programs.h"
 
@@ -13,10 +14,14 @@ Result<std::shared_ptr<const BlockPrograms>> BlockPrograms::start(tracer& skelet
   if (!fresh) return Error::from_errno("open the BPF programs");
   const std::shared_ptr<BlockPrograms> started{new BlockPrograms(fresh)};
   const auto& programs = fresh->progs;
-  if (auto loaded = load_alone(*fresh, {programs.on_switch, programs.on_wakeup}, skeleton); !loaded)
+  if (auto loaded = load_alone(
+          *fresh, {programs.on_switch, programs.on_wakeup, programs.on_watched_exec}, skeleton);
+      !loaded)
     return loaded.error().in("the programs that measure how long threads are blocked");
   // What was noted of threads before is of no use: their switches since then were not seen.
   __atomic_add_fetch(&skeleton.bss->watches, 1, __ATOMIC_SEQ_CST);
+  started->execs_ = bpf_program__attach(programs.on_watched_exec);
+  if (!started->execs_) return Error::from_errno("follow what threads execute");
   started->wakeups_ = bpf_program__attach(programs.on_wakeup);
   if (!started->wakeups_) return Error::from_errno("follow the wakeups of threads");
   started->switches_ = bpf_program__attach(programs.on_switch);
@@ -27,6 +32,7 @@ Result<std::shared_ptr<const BlockPrograms>> BlockPrograms::start(tracer& skelet
 BlockPrograms::~BlockPrograms() {
   bpf_link__destroy(switches_);
   bpf_link__destroy(wakeups_);
+  bpf_link__destroy(execs_);
   tracer::destroy(fresh_);
 }
 

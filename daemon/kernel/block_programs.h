@@ -24,6 +24,7 @@ class BlockPrograms {
   explicit BlockPrograms(tracer* fresh) : fresh_(fresh) {}
 
   tracer* fresh_;
+  bpf_link* execs_ = nullptr;
   bpf_link* switches_ = nullptr;
   bpf_link* wakeups_ = nullptr;
 };

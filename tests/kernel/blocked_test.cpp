@@ -11,14 +11,16 @@
 namespace tracectl::on_kernel {
 namespace {
 
-constexpr uint64_t kRounds = 20;
+constexpr uint64_t kRoundsOfBlocks = 20;
 
 class Blocked : public KernelTest {
  protected:
   void run(const std::vector<std::string>& functions, const std::string& action,
+           const char* target = "blocks",
+           const std::vector<std::string>& arguments = {std::to_string(kRoundsOfBlocks)},
            Returns returns = Returns::exits) {
     create("s");
-    Program program("blocks", {std::to_string(kRounds)});
+    Program program(target, arguments);
     for (const std::string& function : functions) {
       Setting one = setting("u::" + function, process(program.pid()), action);
       one.returns = returns;
@@ -61,7 +63,8 @@ class Blocked : public KernelTest {
 TEST_F(Blocked, TimesAreThoseOfTheProgramAndTheTakenCpuIsNone) {
   for (const Returns returns : {Returns::exits, Returns::trampoline}) {
     start({});
-    run({"blocks_read", "blocks_burn"}, "sum(block), max(block)", returns);
+    run({"blocks_read", "blocks_burn"}, "sum(block), max(block)", "blocks",
+        {std::to_string(kRoundsOfBlocks)}, returns);
     expect_as_said(all_of("blocks_read", 1), {"blocks_read"});
     all_of("blocks_burn", 0);
   }
@@ -92,9 +95,21 @@ TEST_F(Blocked, ACallThatWasLeftUnseenHasNone) {
   all_of("blocks_leave", 0);
 }
 
+TEST_F(Blocked, WhatTheNextProgramWaitsForIsNotTheCallsThatTheExecEnded) {
+  run({"odd_exec", "odd_waits"}, "sum(block)", "blocks_odd", {"exec"});
+  EXPECT_EQ(all_of("odd_waits", 1).count, 1u);
+  all_of("odd_exec", 0);
+}
+
+TEST_F(Blocked, WhatTheThreadWaitsForIsNotASuspendedCoroutines) {
+  run({"odd_suspended", "odd_waits"}, "sum(block)", "blocks_odd", {"suspend"});
+  EXPECT_EQ(all_of("odd_waits", 1).count, 1u);
+  all_of("odd_suspended", 0);
+}
+
 TEST_F(Blocked, CallsOfOtherSettingsWithinAreNotInTheWay) {
   create("s");
-  Program program("blocks", {std::to_string(kRounds)});
+  Program program("blocks", {std::to_string(kRoundsOfBlocks)});
   must(stage("s", "u::blocks_outer", process(program.pid()), "sum(block) by stack(1)"));
   must(stage("s", "u::blocks_read", process(program.pid()), "time"));
   must(engine->commits().commit("s", {}));
@@ -104,7 +119,7 @@ TEST_F(Blocked, CallsOfOtherSettingsWithinAreNotInTheWay) {
 }
 
 TEST_F(Blocked, SessionsMeasureTheSameThreadIndependently) {
-  Program program("blocks", {std::to_string(kRounds)});
+  Program program("blocks", {std::to_string(kRoundsOfBlocks)});
   for (const char* session : {"s", "t"}) {
     create(session);
     set(session, "u::blocks_read", process(program.pid()), "sum(block)");
