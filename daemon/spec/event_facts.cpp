@@ -72,9 +72,8 @@ Status check_known(const Expr& expr, const Expr& whole, const EventSource& sourc
 
 Status check_against(const Spec& spec, const EventSource& source, const Arguments& arguments) {
   const auto check = [&](const Expr& expr, auto check_type) -> Status {
-    if (auto known = check_known(expr, expr, source); !known) return known;
     auto type = check_type(expr, CheckAgainst{.text = {}, .arguments = &arguments});
-    return type ? ok() : Status(type.error());
+    return type ? check_known(expr, expr, source) : type.error();
   };
   if (spec.when)
     if (auto fine = check(*spec.when, check_integer); !fine) return fine;
