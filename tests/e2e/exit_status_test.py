@@ -78,7 +78,7 @@ class ExitStatus(support.DaemonTest):
                                        env={**os.environ, 'PATH': f'{directory}:{os.environ["PATH"]}'})
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertEqual(json.loads(done.stdout)['total_hits'], 3 + 4)
-            self.refused(1, ['count', 'u::work', '-x', 'own-forker', '--', *command], 'cannot open own-forker')
+            self.refused(1, ['count', 'u::work', '-x', 'own-forker', '--', *command], 'there is no file own-forker here')
 
     def fails_while_it_runs(self, *options, script):
         """Runs a command whose daemon ends before it does."""
