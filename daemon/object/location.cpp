@@ -459,7 +459,9 @@ Location Locations::of(const Die& variable, const CodePlace& place, uint64_t siz
   const Ops first{ops[0], counts[0]};
   if (found > 1 && !are_same(first, {ops[1], counts[1]}))
     return no_location("the debug information has two places for it here");
-  if (place.is_shared && begins_at(*attribute, place.address - place.base))
+  const bool is_passed = is_parameter(variable) && is_of_function(variable, place) &&
+                         place.address == place.function.address;
+  if (place.is_shared && !is_passed && begins_at(*attribute, place.address - place.base))
     return no_location(
         "it gets its value at one of several lines that begin at the same instruction");
   Evaluation evaluation(frames_, data_, is_fixed_, place);
