@@ -79,6 +79,7 @@ function readItems() {
   return {
     begin: readBegins(), duration: readDurations(), probe: column('probe'),
     thread: column('thread'), depth: column('depth'), cpu: column('cpu'), kind: column('kind'),
+    within: column('within'),
     arguments: column('arguments'), result: column('result'), tag: column('tag'),
     stack: column('stack'),
   };

@@ -36,13 +36,15 @@ function timeWithin(items, item, from, to) {
   return Math.max(end - Math.max(items.begin[item], from), 0);
 }
 
-// A call's parent is the last call of the thread one level up, if that has not ended at its beginning: items
-// are in the order of their beginnings.
+// A call's parent is the last call of the thread one level up: items are in the order of their beginnings. Where the
+// call around it is no item, the last one may have ended before. A duration tells that it has not, but not that it has:
+// the time of probes is left out of it.
 function addCall(trace, open, item, root, from, to) {
   const {items, probes} = trace;
   const {begin, duration, depth, probe} = items;
   const around = open[depth[item] - 1];
-  const isWithin = around && begin[around.item] + duration[around.item] >= begin[item];
+  const isWithin = around && (items.within[item] ||
+    begin[around.item] + duration[around.item] >= begin[item]);
   const parent = isWithin ? around.node : root;
   const node = parent.child(probe[item], probes[probe[item]].name, probe[item]);
   open[depth[item]] = {item, node};

@@ -66,8 +66,7 @@ void PageCollector::add_event(const Event& event) {
 
 void PageCollector::make(Open& open, const CallStep& step, const Event& event) {
   switch (step.kind) {
-    case CallStep::Kind::begun:
-      return open.push_back({append(event, ItemKind::no_end, step.index)});
+    case CallStep::Kind::begun: return begin(open, step.index, event);
     case CallStep::Kind::appeared: return open.push_back({OpenItem::kUnseen});
     case CallStep::Kind::ended: return end(open, step.index, event);
     case CallStep::Kind::lost:
@@ -79,6 +78,12 @@ void PageCollector::make(Open& open, const CallStep& step, const Event& event) {
     case CallStep::Kind::late:  // where it was is not known any more
     case CallStep::Kind::noted: return;
   }
+}
+
+void PageCollector::begin(Open& open, size_t index, const Event& event) {
+  const OpenItem begun{append(event, ItemKind::no_end, index)};
+  if (PageItem* item = item_of(begun)) item->is_within = index > 0 && item_of(open[index - 1]);
+  open.push_back(begun);
 }
 
 void PageCollector::end(Open& open, size_t index, const Event& event) {

@@ -45,6 +45,7 @@ struct PageItem {
   uint32_t stack = 0;                           // from 1; 0: none
   ItemKind kind = ItemKind::hit;
   bool is_placed = false;  // its depth comes from the program's calls
+  bool is_within = false;  // a call that began within another one, which is an item too
 
   uint64_t end_ns() const;
 };
@@ -109,6 +110,7 @@ class PageCollector {
   void add_event(const Event& event);
   void add_loss(const Lost& lost);
   void make(Open& open, const CallStep& step, const Event& event);
+  void begin(Open& open, size_t index, const Event& event);
   void end(Open& open, size_t index, const Event& event);
   void close(Open& open, size_t index);
   void note(const Event& event);

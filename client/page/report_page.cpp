@@ -80,6 +80,7 @@ constexpr std::array kItemColumns = std::to_array<Column<PageItem>>(
      {"depth", [](const PageItem& item) -> uint64_t { return item.depth; }},
      {"cpu", [](const PageItem& item) -> uint64_t { return item.cpu; }},
      {"kind", [](const PageItem& item) { return static_cast<uint64_t>(item.kind); }},
+     {"within", [](const PageItem& item) -> uint64_t { return item.is_within; }},
      {"arguments", [](const PageItem& item) -> uint64_t { return item.arguments; }},
      {"result", [](const PageItem& item) -> uint64_t { return item.result; }},
      {"tag", [](const PageItem& item) -> uint64_t { return item.tag; }},

@@ -268,6 +268,7 @@ class Page(PageTest):
         self.click_at('#flame-canvas', 40, 30)
         self.wait(lambda: self.data('#flame-canvas', 'focus') == 'tree_root')
         self.assertIn(f'{root["calls"]} calls', self.texts('#flame-frame')[0])
+        self.assertIn('(100.0 %)', self.texts('#flame-frame')[0])  # all others are within
         frames = self.data('#flame-canvas', 'frames')
         self.click_at('#flame-canvas', 40, 50)
         self.wait(lambda: self.data('#flame-canvas', 'focus') == widest['name'])
