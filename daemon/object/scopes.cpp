@@ -98,19 +98,21 @@ Scopes::Scopes(const Die& function, uint64_t address, uint64_t base, Line line)
 
 void Scopes::add_around(uint64_t address) {
   std::vector<Die> inwards{blocks_.front()};
+  Die function = blocks_.front();  // that of the innermost block so far
   for (bool any = true; any && inwards.size() < dwarf::kDeepestEntry;) {
     any = false;
     size_t seen = 0;
     dwarf::each_child(Die(inwards.back()), [&](const Die& child) {
       if (is_block(child) && ::dwarf_haspc(const_cast<Die*>(&child), address) == 1) {
         const bool is_at_start = is_inlined(child) && begins_at(child, address);
-        const Owner owner = is_at_start ? owner_of_line(inwards.back(), child) : Owner::inlined;
+        const Owner owner = is_at_start ? owner_of_line(function, child) : Owner::inlined;
         if (owner == Owner::unclear)
           why_unclear_ =
               "code of two functions begins at the instruction, and it is not known "
               "which of them has the line";
         if (owner != Owner::inlined) return false;
         inwards.push_back(child);
+        if (is_inlined(child)) function = child;
         any = true;
       }
       return !any && ++seen < kMostEntriesOfScope;
@@ -122,9 +124,7 @@ void Scopes::add_around(uint64_t address) {
 }
 
 // The inlined function begins where the caller's line, or one before it, has its code, too.
-Scopes::Owner Scopes::owner_of_line(const Die& around, const Die& inlined) const {
-  Die caller = around;
-  if (is_block(caller) && !is_inlined(caller)) caller = blocks_.front();
+Scopes::Owner Scopes::owner_of_line(const Die& caller, const Die& inlined) const {
   const std::string file = line_.source.substr(line_.source.rfind('/') + 1);
   const std::string of_inlined = file_name_of_entry(inlined),
                     of_caller = file_name_of_entry(caller);
