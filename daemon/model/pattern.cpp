@@ -158,17 +158,16 @@ Status take_offset(const Source& source, Part& function, uint64_t& offset) {
 }
 
 // Where a number stands for a function: what was meant.
-Error number_as_function(const Source& source, Part function, const Pattern& pattern) {
-  const std::string number{function.text};
-  if (pattern.bare) return source.error(function.column, "a process is chosen by -p " + number);
+Error number_as_function(const Source& source, size_t column, const Pattern& pattern) {
+  const std::string& number = pattern.function;
+  if (pattern.bare) return source.error(column, "a process is chosen by -p " + number);
   const bool is_source = pattern.object.find('.') != pattern.object.npos;
   const std::string file = is_source ? pattern.object : "FILE";
-  return source.error(function.column, "a function has a name; a line is written " +
-                                           shown("@" + file + ":" + number));
+  return source.error(
+      column, "a function has a name; a line is written " + shown("@" + file + ":" + number));
 }
 
 Result<Pattern> take_function(const Source& source, Part function, Pattern pattern) {
-  if (is_number(function.text)) return number_as_function(source, function, pattern);
   if (Status status = take_offset(source, function, pattern.offset); !status) return status.error();
   if (Status status = check_glob(source, function, "function"); !status) return status.error();
   pattern.function = function.text;
@@ -305,12 +304,16 @@ std::string text_of_line(const Pattern& pattern) {
 
 bool is_of_returns(std::string_view kind) { return kind == "uretprobe" || kind == "ur"; }
 
-// FILE:LINE+0, as of a function whose name is a number: its name would be that of a line.
-Result<Pattern> unless_named_as_line(const Source& source, Result<Pattern> function) {
+// FILE:LINE+0, as of a function whose name is a number: its name would be that of a line. `column`: of the function.
+Result<Pattern> unless_named_as_line(const Source& source, size_t column,
+                                     Result<Pattern> function) {
   if (!function || function->kind != ProbeKind::function) return function;
   const std::string object = function->bare ? "" : function->object + ":";
   const std::string name = object + function->function;
-  if (!find_line_parts(Part{name, 0})) return function;
+  if (!find_line_parts(Part{name, 0})) {
+    if (is_number(function->function)) return number_as_function(source, column, *function);
+    return function;
+  }
   return source.error(0, "a line has no offset: leave what follows its + away");
 }
 
@@ -324,7 +327,9 @@ Result<Pattern> parse_function(Source& source, std::string_view kind, Pattern pa
   if (!object) return source.error_at_end("a function is missing: uprobe:OBJECT:FUNCTION[+OFFSET]");
   if (Status status = check_object(source, *object); !status) return status.error();
   pattern.object = object->text;
-  return unless_named_as_line(source, take_function(source, source.rest(), std::move(pattern)));
+  const Part function = source.rest();
+  return unless_named_as_line(source, function.column,
+                              take_function(source, function, std::move(pattern)));
 }
 
 Result<Pattern> parse_usdt(Source& source, Pattern pattern) {
@@ -398,12 +403,13 @@ Result<Pattern> parse_short(Source& source, std::string_view text, Pattern patte
   const std::string_view function = source.rest().text;
   pattern.bare = !object || function.starts_with(':');
   if (pattern.bare)
-    return unless_named_as_line(whole, take_function(whole, Part{text, 0}, std::move(pattern)));
+    return unless_named_as_line(whole, 0, take_function(whole, Part{text, 0}, std::move(pattern)));
   if (is_of_others(object->text) || has_single_colon(function))
     return unknown_kind(whole, text, object->text);
   if (Status status = check_object(whole, *object); !status) return status.error();
   pattern.object = object->text;
-  return unless_named_as_line(whole, take_function(whole, source.rest(), std::move(pattern)));
+  const Part named = source.rest();
+  return unless_named_as_line(whole, named.column, take_function(whole, named, std::move(pattern)));
 }
 
 // `operator new`, `operator==`; not `operators`.
