@@ -139,8 +139,9 @@ class Checker {
                    "sum(block), avg(block), min(block) or max(block), each alone or by stack");
     if (!against_.arguments) return ok();
     const Arguments& arguments = *against_.arguments;
-    if (expr.operand == Operand::symbol && expr.number == Expr::kNoSymbol)
-      return error(expr, "uaddr is known where a probe is armed; events do not record it");
+    if (expr.operand == Operand::symbol && expr.number >= arguments.size())
+      return error(expr, std::string{expr.text.empty() ? "a variable" : "uaddr"} +
+                             " is known where a probe is armed; events do not record it");
     if (expr.operand != Operand::arg) return ok();
     const size_t count = count_of_probe(arguments);
     if (expr.number >= count) return error(expr, known_arguments(count));
