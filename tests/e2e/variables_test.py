@@ -80,13 +80,13 @@ class Variables(VariableTest):
     # The lines are entered once in each execution, except one that clang has compiled to two pieces.
     def test_have_these_values_or_none_in_optimised_code(self):
         in_one_piece = {line: paths for line, paths in C.items() if paths != ['var.sum', 'var.calls', 'var.total']}
-        for name, source, lines, at_least in (('variables_o2', 'variables.c', C, 170),
-                                              ('variables_dwarf4', 'variables.c', C, 170),
+        for name, source, lines, at_least in (('variables_o2', 'variables.c', C, 190),
+                                              ('variables_dwarf4', 'variables.c', C, 190),
                                               ('variables_clang_o2', 'variables.c', in_one_piece, 160),
                                               ('variables_cxx_o2', 'variables_cxx.cpp', CXX, 50)):
             compared, refused = self.compare(name, source, lines)
             self.assertGreater(compared, at_least, name)
-            self.assertLess(len(refused), 8, name)
+            self.assertLess(len(refused), 6, name)
 
     def test_that_are_optimised_out_are_refused_with_lines_that_have_them(self):
         at = next(line for line, paths in C.items() if paths == ['var.sum', 'var.calls', 'var.total'])
@@ -163,7 +163,7 @@ class GdbsVariables(VariableTest):
     def test_are_the_same(self):
         for name, source, at_least in (('variables_o2', 'variables.c', 1500),
                                        ('variables_clang_o2', 'variables.c', 1500),
-                                       ('variables_cxx_o2', 'variables_cxx.cpp', 70)):
+                                       ('variables_cxx_o2', 'variables_cxx.cpp', 200)):
             path = support.target(name)
             asked = self.integers_of(path, source)
             settings = {probe: f'event({", ".join("var." + one for one in names)})'
