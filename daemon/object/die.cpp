@@ -55,4 +55,10 @@ std::string name_of(const Die& die) {
   return name;
 }
 
+bool is_of_symbol(const Die& function, const std::string& symbol) {
+  auto linkage = attribute(function, DW_AT_linkage_name);
+  const char* text = linkage ? ::dwarf_formstring(&*linkage) : nullptr;
+  return symbol == (text ? text : name_of(function));
+}
+
 }  // namespace tracectl::dwarf

@@ -36,6 +36,9 @@ inline std::optional<Die> type_of(const Die& die) { return referred(die, DW_AT_t
 // Printable ASCII only, because it is shown on terminals; empty if there is none.
 std::string name_of(const Die& die);
 
+// Whether a function's entry is that of the symbol: the same code can have several.
+bool is_of_symbol(const Die& function, const std::string& symbol);
+
 // Calls `on_child` with each child as long as it returns true. Returns false if it was stopped, or
 // if the file is damaged.
 template <class F> bool each_child(const Die& parent, F&& on_child) {

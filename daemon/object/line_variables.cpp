@@ -8,6 +8,7 @@
 
 #include "daemon/base/nearest.h"
 #include "daemon/object/field_finder.h"
+#include "daemon/object/language.h"
 #include "daemon/object/line_program.h"
 #include "daemon/object/scopes.h"
 
@@ -48,16 +49,6 @@ std::optional<Die> unit_of_entry(const Die& die) {
   return unit;
 }
 
-bool is_in_cxx(const std::optional<Die>& unit) {
-  switch (unit ? ::dwarf_srclang(const_cast<Die*>(&*unit)) : 0) {
-    case DW_LANG_C_plus_plus:
-    case DW_LANG_C_plus_plus_03:
-    case DW_LANG_C_plus_plus_11:
-    case DW_LANG_C_plus_plus_14: return true;
-    default: return false;
-  }
-}
-
 bool is_of_go(const std::optional<Die>& unit) {
   return unit && ::dwarf_srclang(const_cast<Die*>(&*unit)) == DW_LANG_Go;
 }
@@ -68,12 +59,6 @@ std::string file_name_of(const std::string& path) { return path.substr(path.rfin
 
 std::string place_text(const LineCode& line) {
   return file_name_of(line.source) + ":" + std::to_string(line.line);
-}
-
-bool is_entry_of(const Die& function, const std::string& symbol) {
-  auto linkage = dwarf::attribute(function, DW_AT_linkage_name);
-  const char* text = linkage ? ::dwarf_formstring(&*linkage) : nullptr;
-  return symbol == (text ? text : dwarf::name_of(function));
 }
 
 // "12, 15 and 17"
@@ -184,8 +169,9 @@ std::optional<CodePlace> LineVariables::place_of(const LineCode& line) {
   const auto entries = info_->functions_at(line.function.address);
   auto chosen = entries.begin();
   if (entries.size() > 1)
-    chosen = std::ranges::find_if(
-        entries, [&](const CodeEntry& one) { return is_entry_of(one.die, line.function.name); });
+    chosen = std::ranges::find_if(entries, [&](const CodeEntry& one) {
+      return dwarf::is_of_symbol(one.die, line.function.name);
+    });
   if (chosen == entries.end() || is_of_go(unit_of_entry(chosen->die))) return std::nullopt;
   if (!frames_) {
     auto program = file_.open_again();
@@ -260,8 +246,9 @@ LineVariables::Reached LineVariables::reach(const FieldPath& path, const LineCod
                 " that is in a register or a "
                 "constant at " +
                 place_text(line) + ", and those in memory can be read");
-  reached.type = types_.read(type, is_in_cxx(unit)).value;
-  reached.field = find_field(path, {type, location.is_memory, is_in_cxx(unit), unit}, types_);
+  const bool is_cxx = language_of(variable) == Language::cxx;
+  reached.type = types_.read(type, is_cxx).value;
+  reached.field = find_field(path, {type, location.is_memory, is_cxx, unit}, types_);
   const bool is_whole = reached.type.size_bytes == sizeof(uint64_t);
   if (reached.field.why_not.empty() && !location.is_memory && !is_one_operand(location) &&
       !is_whole)
@@ -284,8 +271,10 @@ ReachedFields LineVariables::all_at(const LineCode& line, const CodePlace& place
     all.push_back(std::move(reached.field));
     if (!reached.location.why_not.empty()) continue;
     const auto unit = unit_of_entry(*reached.variable);
-    auto fields = list_fields(path->text, levels_,
-                              {type, reached.location.is_memory, is_in_cxx(unit), unit}, types_);
+    auto fields = list_fields(
+        path->text, levels_,
+        {type, reached.location.is_memory, language_of(*reached.variable) == Language::cxx, unit},
+        types_);
     all.insert(all.end(), fields.begin(), fields.end());
     if (all.size() >= kMostListedFields) break;
   }

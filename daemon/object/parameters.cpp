@@ -14,6 +14,7 @@
 #include "daemon/object/elf_image.h"
 #include "daemon/object/field_finder.h"
 #include "daemon/object/go_parameters.h"
+#include "daemon/object/language.h"
 #include "daemon/object/parameter_type.h"
 
 namespace tracectl {
@@ -39,44 +40,16 @@ bool keeps_convention(std::string_view symbol) {
              std::string_view::npos;
 }
 
-bool has_linkage_name(const Die& function, const std::string& symbol) {
-  auto linkage = dwarf::attribute(function, DW_AT_linkage_name);
-  const char* text = linkage ? ::dwarf_formstring(&*linkage) : nullptr;
-  return text ? symbol == text : symbol == dwarf::name_of(function);
-}
-
 std::optional<CodeEntry> choose(const std::vector<CodeEntry>& functions,
                                 const std::string& symbol) {
   if (functions.size() == 1) return functions.front();
   for (const CodeEntry& one : functions)
-    if (has_linkage_name(one.die, symbol)) return one;
+    if (dwarf::is_of_symbol(one.die, symbol)) return one;
   return std::nullopt;
 }
 
 bool is_other_name(unsigned tag) {
   return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type;
-}
-
-enum class Language { c, cxx, other };  // others have a different, or an unknown convention
-
-Language language_of(const Die& function) {
-  Die unit;
-  if (!::dwarf_diecu(const_cast<Die*>(&function), &unit, nullptr, nullptr)) return Language::other;
-  constexpr int kC17 = 0x2c, kCxx17 = 0x2a, kCxx20 = 0x2b;  // later than this dwarf.h
-  switch (::dwarf_srclang(&unit)) {
-    case DW_LANG_C89:
-    case DW_LANG_C:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case kC17: return Language::c;
-    case DW_LANG_C_plus_plus:
-    case DW_LANG_C_plus_plus_03:
-    case DW_LANG_C_plus_plus_11:
-    case DW_LANG_C_plus_plus_14:
-    case kCxx17:
-    case kCxx20: return Language::cxx;
-    default: return Language::other;
-  }
 }
 
 std::optional<Die> unit_of_function(const Die& function) {

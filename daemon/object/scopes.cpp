@@ -16,7 +16,7 @@ using dwarf::Die;
 
 constexpr size_t kMostEntriesOfScope = 1'000'000;  // that are looked at for one name
 constexpr size_t kMostVariableNames = 1'000;
-constexpr int kDeepestMember = 16;  // in unnamed members and base classes
+constexpr int kDeepestOfObject = 16;  // in unnamed members and base classes
 
 bool is_inlined(const Die& die) { return dwarf::tag_of(die) == DW_TAG_inlined_subroutine; }
 
@@ -150,7 +150,7 @@ bool Scopes::is_member(const std::string& name) const {
   const auto pointer = object ? stripped(dwarf::type_of(*object)) : std::nullopt;
   const auto type = pointer ? stripped(dwarf::type_of(*pointer)) : std::nullopt;
   if (!type) return false;
-  MemberSearch search(name, kDeepestMember, kMostEntriesOfScope);
+  MemberSearch search(name, kDeepestOfObject, kMostEntriesOfScope);
   return search.run(*type).has_value() || !search.limit().empty();
 }
 
