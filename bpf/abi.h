@@ -134,8 +134,20 @@ struct tc_time {
 	__u64 probes;		/* taken by probes within the calls; in none of the others */
 	__u64 high;
 	__u64 low;		/* ~(the least) */
+	__u64 split;		/* calls whose parts are known; their sums: */
+	__u64 running;
+	__u64 runnable;
+	__u64 blocked;
 	__u64 buckets[TC_TIME_BUCKETS];	/* 0: 0 ns; n: from 2^(n-1) to below 2^n */
 };
+
+/* What a thread has been off its CPUs until some moment: bpf/off_cpu.bpf.h. */
+struct tc_off_cpu {
+	__u64 blocked_ns, runnable_ns;
+	__u64 unseen;	/* how often it has left a CPU without being followed, or TC_NOT_SPLIT */
+};
+
+#define TC_NOT_SPLIT (~0ULL)	/* nobody asks for the parts of this time */
 
 /*
  * A hit that waits for the end of its pair. In its tc_key `stat` is the pair's number, and `bucket` the session.
@@ -143,6 +155,8 @@ struct tc_time {
 struct tc_start {
 	__u64 began_ns;		/* CLOCK_BOOTTIME */
 	__u32 pid, tid;
+	__u64 born_ns;		/* of the thread */
+	struct tc_off_cpu off_cpu;
 };
 
 /* One of the longest pairs. */
@@ -409,9 +423,9 @@ TC_ASSERT_SIZE(struct tc_stat, 40);
 TC_ASSERT_SIZE(struct tc_packed_accounts, 40);
 TC_ASSERT_SIZE(struct tc_key, 32);
 TC_ASSERT_SIZE(struct tc_sum, 32);
-TC_ASSERT_SIZE(struct tc_time, 48 + 8 * TC_TIME_BUCKETS);
+TC_ASSERT_SIZE(struct tc_time, 80 + 8 * TC_TIME_BUCKETS);
 TC_ASSERT_SIZE(struct tc_rate, 16);
-TC_ASSERT_SIZE(struct tc_start, 16);
+TC_ASSERT_SIZE(struct tc_start, 48);
 TC_ASSERT_SIZE(struct tc_slow, 64);
 TC_ASSERT_SIZE(struct tc_pair_stat, 80 + 64 * TC_MAX_SLOWEST);
 TC_ASSERT_SIZE(struct tc_sets, 32);

@@ -11,6 +11,7 @@ enum tc_record_kind {
 	TC_RECORD_RETURN,	/* struct tc_end comes before its values */
 	TC_RECORD_UNWOUND,	/* the same, without a return value */
 	TC_RECORD_LATENCY,	/* the same, of the end of a pair */
+	TC_RECORD_SYSCALL,	/* a system call has ended: struct tc_end, its number as `second_retval` */
 	TC_RECORD_KEY_STACK,	/* no hit: a stack that is a key for the first time */
 	TC_RECORD_KEPT,		/* no hit: records that waited for the end of a call, struct tc_kept */
 };
@@ -22,6 +23,7 @@ enum tc_record_flag {
 	TC_RECORD_STACK_COPY = 1 << 2,	/* struct tc_stack_copy */
 	/* It belongs to a call of a graph. A hit then has a word before its values: as tc_end.call. */
 	TC_RECORD_CALL = 1 << 3,
+	TC_RECORD_SPLIT = 1 << 4,	/* struct tc_split follows its struct tc_end */
 };
 
 /* The end of a call or of a pair. */
@@ -30,6 +32,11 @@ struct tc_end {
 	__u64 second_retval;	/* the register behind it, whether or not the function uses it */
 	__u64 duration_ns;
 	__u64 call;	/* depth << 32 | number among the thread's calls in its session, 0 if its end is not seen */
+};
+
+/* The parts of tc_end.duration_ns in which the thread was not running; both ~0 if they are not known. */
+struct tc_split {
+	__u64 blocked_ns, runnable_ns;
 };
 
 /* The reason why a walk along frame pointers ended. */
@@ -108,6 +115,7 @@ struct tc_kept {
 };
 
 TC_ASSERT_SIZE(struct tc_end, 32);
+TC_ASSERT_SIZE(struct tc_split, 16);
 TC_ASSERT_SIZE(struct tc_record, 64);
 TC_ASSERT_SIZE(struct tc_frames, 16);
 TC_ASSERT_SIZE(struct tc_key_stack, 64 + 16 + 8 * TC_MOST_FRAMES);

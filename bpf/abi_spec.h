@@ -54,6 +54,8 @@ enum tc_source {
 	TC_FROM_RETVAL,		/* a: its size in bytes, | TC_RETVAL_SIGNED; at the return only */
 	TC_FROM_DURATION,	/* ns; at the return only */
 	TC_FROM_THROWN,		/* 1 if the call ended without returning, else 0; at its end only */
+	TC_FROM_BLOCKED,	/* ns; at the end of a call with TC_SPLIT only, */
+	TC_FROM_RUNNABLE,	/*   as this */
 	TC_FROM_BLOCK,	/* ns; only as the value of an aggregate that is TC_AT_BLOCK */
 	TC_SOURCES,
 };
@@ -210,6 +212,8 @@ enum tc_at_return {
 	TC_KEEP_ARGS = 1 << 3,
 	TC_KEEP_PATH = 1 << 4,
 	TC_KEEP_IF = 1 << 5,	/* of a graph's root: `keep_if` decides on all that is recorded within */
+	TC_SPLIT = 1 << 6,	/* durations are split into running, runnable and blocked */
+	TC_SYSCALLS = 1 << 7,	/* system calls within the graph's calls are recorded */
 };
 
 enum tc_condition_kind {

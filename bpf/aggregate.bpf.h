@@ -109,6 +109,16 @@ static __always_inline bool add_to_sum(const struct tc_key *key, __u64 value, bo
 	return true;
 }
 
+static __always_inline void add_parts(struct tc_time *time, const struct ended *ended)
+{
+	if (!ended->is_split)
+		return;
+	__sync_fetch_and_add(&time->split, 1);
+	__sync_fetch_and_add(&time->running, ended->duration_ns - ended->runnable_ns - ended->blocked_ns);
+	__sync_fetch_and_add(&time->runnable, ended->runnable_ns);
+	__sync_fetch_and_add(&time->blocked, ended->blocked_ns);
+}
+
 /* Not on its own: Linux 6.1 would not take its argument for a key of a table. */
 static __noinline bool add_to_time(const struct tc_key *key, const struct ended *ended)
 {
@@ -129,6 +139,7 @@ static __noinline bool add_to_time(const struct tc_key *key, const struct ended 
 	__sync_fetch_and_add(&time->total, ended->duration_ns);
 	__sync_fetch_and_add(&time->self, ended->self_ns);
 	__sync_fetch_and_add(&time->probes, ended->probes_ns);
+	add_parts(time, ended);
 	raise(&time->high, ended->duration_ns);
 	raise(&time->low, ~ended->duration_ns);
 	__sync_fetch_and_add(&time->buckets[bucket], 1);

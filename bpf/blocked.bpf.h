@@ -25,12 +25,13 @@
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/marks.bpf.h"
+#include "bpf/off_cpu.bpf.h"
 #include "bpf/probe_time.bpf.h"
 #include "bpf/thread.bpf.h"
 #include "bpf/walk.bpf.h"
 #include "bpf/watched.bpf.h"
 
-/* ---- a thread leaves its CPU ---- */
+/* ---- a block begins ---- */
 
 struct user_place {
 	__u64 address, stack, frame_pointer;
@@ -176,29 +177,7 @@ __on_its_own int begin_blocking(struct watched *watched, const struct user_place
 	return 0;
 }
 
-static __always_inline void leaves_cpu(struct task_struct *task, bool is_blocked)
-{
-	struct watched_thread *thread = watched_thread_of(task);
-	__u64 under = *(volatile __u64 *)&epoch, since_ns;
-	struct user_place place = {};
-	__u32 i;
-
-	if (!thread)
-		return;
-	thread->since_ns = 0;
-	if (!is_blocked || !task->mm)
-		return;
-	since_ns = bpf_ktime_get_boot_ns();
-	find_user_place(&place, task);
-	for (i = 0; i < TC_WATCHING_SESSIONS; i++)
-		if (thread->by[i].session)
-			begin_blocking(&thread->by[i], &place, under, thread->executed_ns);
-	thread->woken_ns = 0;
-	thread->under = *(volatile __u32 *)&watches;
-	thread->since_ns = since_ns;
-}
-
-/* ---- a thread gets a CPU ---- */
+/* ---- a block is over ---- */
 
 __on_its_own int end_blocking(struct watched *watched, __u64 blocked_ns, __u64 under)
 {
@@ -216,24 +195,79 @@ __on_its_own int end_blocking(struct watched *watched, __u64 blocked_ns, __u64 u
 	return 0;
 }
 
-static __always_inline void gets_cpu(struct task_struct *task)
+/*
+ * Nobody may have woken a thread that left because it waits: a signal was waiting, and it only waited for a CPU. Kernels
+ * before 6.18 tell so.
+ */
+static __always_inline bool was_blocked(const struct watched_thread *thread)
 {
-	struct watched_thread *thread = watched_thread_of(task);
-	__u64 under = *(volatile __u64 *)&epoch, blocked_ns;
+	return thread->is_blocked && thread->woken_ns;
+}
+
+static __always_inline __u64 blocked_ns_of(const struct watched_thread *thread)
+{
+	return was_blocked(thread) ? passed(thread->left_ns, thread->woken_ns) : 0;
+}
+
+/* Adds the block that is over to the sums of the sessions that measure it. */
+static __always_inline void end_block(struct watched_thread *thread)
+{
+	__u64 under = *(volatile __u64 *)&epoch, blocked_ns = blocked_ns_of(thread);
 	__u32 i;
 
-	if (!thread || !thread->since_ns)
-		return;
-	blocked_ns = passed(thread->since_ns, thread->woken_ns);
-	thread->since_ns = 0;
-	/* Nobody has woken it: a signal was waiting, and it only waited for a CPU. Kernels before 6.18 tell so. */
-	if (!thread->woken_ns)
-		return;
-	if (thread->under != *(volatile __u32 *)&watches)
+	if (!was_blocked(thread) || thread->under != *(volatile __u32 *)&watches)
 		return;
 	for (i = 0; i < TC_WATCHING_SESSIONS; i++)
 		if (thread->by[i].session && thread->by[i].slot)
 			end_blocking(&thread->by[i], blocked_ns, under);
+}
+
+/* ---- a thread leaves its CPU ---- */
+
+static __always_inline void leaves_cpu(struct task_struct *task, bool is_blocked)
+{
+	struct watched_thread *thread = watched_thread_of(task);
+	__u64 under = *(volatile __u64 *)&epoch, left_ns;
+	struct user_place place = {};
+	__u32 i;
+
+	if (!thread)
+		return;
+	if (thread->left_ns)	/* it got a CPU unseen: some kernels do not show each switch */
+		end_block(thread);
+	thread->left_ns = 0;
+	if (!task->mm)
+		return;
+	left_ns = bpf_ktime_get_boot_ns();
+	if (is_blocked) {
+		find_user_place(&place, task);
+		for (i = 0; i < TC_WATCHING_SESSIONS; i++)
+			if (thread->by[i].session)
+				begin_blocking(&thread->by[i], &place, under, thread->executed_ns);
+	}
+	thread->woken_ns = 0;
+	thread->is_blocked = is_blocked;
+	thread->under = *(volatile __u32 *)&watches;
+	thread->left_ns = left_ns;
+}
+
+/* ---- a thread gets a CPU ---- */
+
+static __always_inline void gets_cpu(struct task_struct *task)
+{
+	struct watched_thread *thread = watched_thread_of(task);
+	__u64 blocked_ns;
+
+	if (!thread || !thread->left_ns)
+		return;
+	thread->got_ns = bpf_ktime_get_boot_ns();
+	thread->off_ns = passed(thread->left_ns, thread->got_ns);
+	blocked_ns = blocked_ns_of(thread);
+	thread->blocked_ns += blocked_ns;
+	thread->runnable_ns += passed(blocked_ns, thread->off_ns);
+	thread->seen++;
+	end_block(thread);
+	thread->left_ns = 0;
 }
 
 /* ---- the programs ---- */
@@ -266,7 +300,7 @@ int on_wakeup(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	struct watched_thread *thread = watched_thread_of(task);
 
-	if (thread && thread->since_ns && !thread->woken_ns)
+	if (thread && thread->left_ns && thread->is_blocked && !thread->woken_ns)
 		thread->woken_ns = bpf_ktime_get_boot_ns();
 	return 0;
 }

@@ -11,6 +11,12 @@
 #include "bpf/own_stack.bpf.h"
 #include "bpf/shares.bpf.h"
 
+/* The first arguments of a call, as they were when it began. */
+struct call_args {
+	__u64 valid;	/* bit n: argument n could be read */
+	__u64 value[TC_CALL_ARGS];
+};
+
 struct call {
 	__u64 sp;		/* the place of its return address, less the calls' `stack_top` */
 	__u64 return_address;	/* 0: replaced by the address of a trampoline */
@@ -26,8 +32,8 @@ struct call {
 	__u32 watched_slot;	/* of the innermost call, this one or one around it, whose blocks are measured; 0: none */
 	__u32 watched_serial;	/*   of its hook */
 	__u64 path;		/* 0: neither it nor a call around it is of a graph */
-	__u64 arg_valid;
-	__u64 args[TC_CALL_ARGS];
+	struct tc_off_cpu off_cpu;	/* when it began */
+	struct call_args args;
 };
 
 /* A call, or a pair, that has ended. */
@@ -35,14 +41,15 @@ struct ended {
 	__u64 duration_ns;	/* without probes_ns */
 	__u64 self_ns;
 	__u64 probes_ns;	/* the time of the session's probes within the call */
+	__u64 blocked_ns, runnable_ns;	/* the parts of duration_ns in which its thread was not running, */
+	__u64 is_split;			/*   if they are known */
 	__u64 retval;
 	__u64 second_retval;
 	__u32 has_retval;
 	__u32 kind;		/* TC_RECORD_RETURN or TC_RECORD_UNWOUND */
 	__u64 return_address;	/* 0: not known */
 	__u64 path;		/* as in struct call */
-	__u64 arg_valid;
-	__u64 args[TC_CALL_ARGS];
+	struct call_args args;
 	__u64 call;		/* as in tc_end; 0: of no graph */
 };
 

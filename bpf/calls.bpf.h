@@ -26,6 +26,7 @@
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/off_cpu.bpf.h"
 #include "bpf/own_stack.bpf.h"
 #include "bpf/probe_time.bpf.h"
 #include "bpf/shares.bpf.h"
@@ -256,10 +257,10 @@ __on_its_own bool end_innermost(struct calls *calls)
 	/* Calls on the stacks of coroutines overlap, so those within may take longer together than the call. */
 	ended->self_ns = call->within_ns < ended->duration_ns ?
 				 ended->duration_ns - call->within_ns : 0;
+	split_duration(ended, &call->off_cpu, calls->hit_ns);
 	ended->return_address = call->return_address;
 	ended->path = call->path;
-	ended->arg_valid = call->arg_valid;
-	__builtin_memcpy(ended->args, call->args, sizeof(ended->args));
+	ended->args = call->args;
 	calls->trampolines -= call->way == TC_BY_TRAMPOLINE;
 	calls->graph_depth -= call->is_of_graph;
 	ended->call = call->is_of_graph ? mark_of(calls, call) : 0;

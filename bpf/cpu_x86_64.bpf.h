@@ -24,6 +24,9 @@ struct thread_struct {
 	unsigned long features;	/* with CONFIG_X86_USER_SHADOW_STACK */
 } __attribute__((preserve_access_index));
 
+/* Of thread_info: the system call is one of a 32-bit program (TS_COMPAT). */
+#define TC_THREAD_COMPAT 2
+
 /* C libraries put the block that this points to at the top of a thread's stack. */
 static __always_inline __u64 thread_pointer(const struct thread_struct *thread)
 {

@@ -21,7 +21,8 @@
 static __always_inline bool emit_end(struct streamed *end)
 {
 	if (!(end->spec->at_return & TC_EVENT_AT_RETURN))
-		return write_record(end, END_WORDS, KEPT_ARGS, 0);
+		return end->spec->at_return & TC_SPLIT ? write_record(end, SPLIT_END_WORDS, KEPT_ARGS, 0)
+						       : write_record(end, END_WORDS, KEPT_ARGS, 0);
 	if (!end->spec->value_count)
 		return write_record(end, END_WORDS, KEPT_ARGS, TC_CALL_ARGS);
 	if (end->spec->value_words <= TC_MAX_VALUES)
@@ -56,6 +57,25 @@ __on_its_own bool stream_end(bpf_user_pt_regs_t *ctx, __u64 code, __u64 to, __u6
 	return false;
 }
 
+/* Streams a record of an end without values, where the registers of the hit are not known. */
+static __always_inline bool stream_plain_end(const struct tc_hook *hook, __u64 under,
+					const struct ended *ended)
+{
+	__u32 ring_index = hook->session * cpu_count + bpf_get_smp_processor_id();
+	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
+	struct streamed end = { .epoch = under, .source = hook->source,
+				.session = hook->session, .flags = hook->flags, .loss = loss,
+				.ended = ended };
+
+	end.ring = bpf_map_lookup_elem(&rings, &ring_index);
+	if (!end.ring || !loss)
+		return false;
+	if (write_record(&end, END_WORDS, KEPT_ARGS, 0))
+		return true;
+	__sync_fetch_and_add(&loss->dropped, 1);
+	return false;
+}
+
 /* Whether the call is a part of a graph whose records wait for the end of the outermost call. */
 static __always_inline bool is_held(const struct calls *calls, const struct ended *ended)
 {
@@ -67,13 +87,19 @@ __on_its_own int hold_end(const struct tc_hook *hook, struct calls *calls, __u64
 			  const struct ended *ended)
 {
 	struct streamed end = { .epoch = under, .ended = ended };
+	__u32 index = hook ? hook->spec : 0;
+	const struct tc_spec *spec = bpf_map_lookup_elem(&specs, &index);
 
-	if (!hook || !calls || !ended)
+	if (!hook || !calls || !ended || !spec)
 		return 0;
 	end.source = hook->source;
 	end.session = hook->session;
-	end.held = block_with_room(calls, sizeof(struct tc_record) + sizeof(struct tc_end));
-	if (end.held)
+	end.held = block_with_room(calls, sizeof(struct tc_record) + SPLIT_END_WORDS * 8);
+	if (!end.held)
+		return 0;
+	if (spec->at_return & TC_SPLIT)
+		write_record(&end, SPLIT_END_WORDS, KEPT_ARGS, 0);
+	else
 		write_record(&end, END_WORDS, KEPT_ARGS, 0);
 	return 0;
 }

@@ -192,12 +192,18 @@ struct uprobe_task {
 
 struct bpf_local_storage;
 
+struct thread_info {
+	__u32 status;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
+	struct thread_info thread_info;
 	struct bpf_local_storage *bpf_storage;	/* null if no program has stored anything with it */
 	int pid;
 	int tgid;
 	char comm[TC_COMM_LEN];
 	int exit_code;
+	unsigned long nvcsw, nivcsw;	/* how often it has left a CPU: because it waits, and for others */
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct hlist_node pid_links[1];

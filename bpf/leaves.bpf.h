@@ -16,6 +16,7 @@
 #include "bpf/helpers.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/off_cpu.bpf.h"
 #include "bpf/probe_time.bpf.h"
 #include "bpf/unwound.bpf.h"
 
@@ -105,7 +106,7 @@ __on_its_own int leave_out_end(struct calls *calls, __u64 end)
 
 	if (!calls || !calls->depth)
 		return 0;
-	calls->left_out_ns = passed(calls->hit_ns, bpf_ktime_get_boot_ns()) + cost_of_end(way_of(end), jumps);
+	calls->left_out_ns = time_of_hit(calls->hit_ns, bpf_ktime_get_boot_ns()) + cost_of_end(way_of(end), jumps);
 	calls->probes_ns += calls->left_out_ns;
 	return 0;
 }

@@ -52,24 +52,6 @@ __on_its_own int count_left(const struct tc_hook *hook, const struct ended *ende
 	return 0;
 }
 
-static __always_inline bool stream_left(const struct tc_hook *hook, __u64 under,
-					const struct ended *ended)
-{
-	__u32 ring_index = hook->session * cpu_count + bpf_get_smp_processor_id();
-	struct tc_ring_loss *loss = bpf_map_lookup_elem(&ring_losses, &ring_index);
-	struct streamed end = { .epoch = under, .source = hook->source,
-				.session = hook->session, .flags = hook->flags, .loss = loss,
-				.ended = ended };
-
-	end.ring = bpf_map_lookup_elem(&rings, &ring_index);
-	if (!end.ring || !loss)
-		return false;
-	if (write_record(&end, END_WORDS, KEPT_ARGS, 0))
-		return true;
-	__sync_fetch_and_add(&loss->dropped, 1);
-	return false;
-}
-
 /*
  * A condition on the return value cannot be evaluated, and others at the return are not: they do not hold.
  * Records that wait for the call's end are kept, because --keep-if cannot be decided.
@@ -93,7 +75,7 @@ static __always_inline void act_on_left(const struct tc_hook *hook, struct calls
 		add_to_counter(hook, silenced, 1);
 	else if (is_held(calls, ended))
 		hold_end(hook, calls, under, ended);
-	else if (!stream_left(hook, under, ended))
+	else if (!stream_plain_end(hook, under, ended))
 		add_to_counter(hook, dropped_ring, 1);
 	if (is_held(calls, ended) && ended->call == calls->held_call) {
 		calls->held_call = 0;

@@ -25,8 +25,8 @@ static __always_inline bool kept_arg(const struct ended *ended, __u32 number, __
 	checked_as_used(number);
 	if (number >= TC_CALL_ARGS)
 		return false;
-	*value = ended->args[number];
-	return ended->arg_valid >> number & 1;
+	*value = ended->args.value[number];
+	return ended->args.valid >> number & 1;
 }
 
 static __always_inline bool read_memory(const struct tc_arg *arg, __u64 address, __u64 *value)
@@ -144,6 +144,12 @@ __on_its_own bool load_operand(bpf_user_pt_regs_t *ctx, const struct tc_layout *
 			return false;
 		*value = ended->duration_ns;
 		return true;
+	case TC_FROM_BLOCKED:
+	case TC_FROM_RUNNABLE:
+		if (!ended || !ended->is_split)
+			return false;
+		*value = from == TC_FROM_BLOCKED ? ended->blocked_ns : ended->runnable_ns;
+		return true;
 	case TC_FROM_THROWN:
 		if (!ended)
 			return false;
@@ -163,23 +169,23 @@ static __always_inline bool load(bpf_user_pt_regs_t *ctx, const struct tc_layout
 	return !ended && stack_bytes(ctx, value);
 }
 
-/* Stores the arguments at the beginning of a call; returns a bit for each that could be read. */
-static __always_inline __u64 keep_args(bpf_user_pt_regs_t *ctx, __u32 layout, __u64 args[TC_CALL_ARGS])
+/* Stores the arguments at the beginning of a call. */
+__on_its_own int keep_args(bpf_user_pt_regs_t *ctx, __u32 layout, struct call_args *to)
 {
 	const struct tc_layout *known = bpf_map_lookup_elem(&layouts, &layout);
-	__u64 valid = 0;
 	__u32 i;
 
-	if (!known)
+	if (!known || !to)
 		return 0;
+	to->valid = 0;
 	for (i = 0; i < TC_CALL_ARGS; i++) {
 		__u64 value = 0;
 
 		if (known->args[i].place && load(ctx, known, 0, operand(TC_FROM_ARG, i), &value))
-			valid |= 1 << i;
-		args[i] = value;
+			to->valid |= 1 << i;
+		to->value[i] = value;
 	}
-	return valid;
+	return 0;
 }
 
 #endif

@@ -23,6 +23,7 @@
 #include "bpf/loop.bpf.h"
 #include "bpf/machine.bpf.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/off_cpu.bpf.h"
 #include "bpf/operands.bpf.h"
 #include "bpf/probe_time.bpf.h"
 #include "bpf/shares.bpf.h"
@@ -103,6 +104,7 @@ struct meeting {
 	struct tc_start *start;	/* the start that was removed, if `met` */
 	__u64 now_ns;
 	bool met;
+	bool splits;		/* the time between the hits, if they are of one thread */
 };
 
 /* Removes the key's start, if there is one. Under the lock. */
@@ -124,8 +126,12 @@ static __always_inline bool put_start(const struct meeting *meeting)
 	struct thread thread = ids_of_current();
 	struct tc_start start = { .began_ns = meeting->now_ns,
 				  .pid = thread.pid,
-				  .tid = thread.tid };
+				  .tid = thread.tid,
+				  .born_ns = bpf_get_current_task_btf()->start_boottime,
+				  .off_cpu.unseen = TC_NOT_SPLIT };
 
+	if (meeting->splits)
+		begin_split(&start.off_cpu, meeting->now_ns);
 	if (!take_room_for(meeting->key->bucket, TC_TABLE_STARTS))
 		return false;
 	if (!bpf_map_update_elem(&starts, meeting->key, &start, BPF_NOEXIST))
@@ -268,6 +274,12 @@ static __always_inline bool find_key(bpf_user_pt_regs_t *ctx, const struct tc_ho
 	return true;
 }
 
+static __always_inline bool is_by_current(const struct tc_start *start)
+{
+	return start->tid == ids_of_current().tid &&
+	       start->born_ns == bpf_get_current_task_btf()->start_boottime;
+}
+
 /* Fills the desk's `matched`, which is then treated like the end of a call. */
 static __always_inline void end_pair(struct desk *desk, const struct meeting *meeting,
 				     struct tc_pair_stat *stat)
@@ -279,7 +291,10 @@ static __always_inline void end_pair(struct desk *desk, const struct meeting *me
 	desk->matched.duration_ns = duration_ns;
 	desk->matched.self_ns = duration_ns;
 	desk->matched.probes_ns = 0;
-	desk->matched.arg_valid = 0;
+	desk->matched.is_split = false;
+	if (meeting->splits && is_by_current(meeting->start))
+		split_duration(&desk->matched, &meeting->start->off_cpu, meeting->now_ns);
+	desk->matched.args.valid = 0;
 }
 
 /* Whether the hit of a side of a pair ends one; the desk's `matched` has it then. */
@@ -308,12 +323,13 @@ __on_its_own bool meet_other_side(bpf_user_pt_regs_t *ctx, const struct tc_hook 
 	if (!find_key(ctx, hook, spec, stat, &desk->key))
 		return false;
 	meeting.start = &desk->start;
+	meeting.splits = spec->at_return & TC_SPLIT;
 	meet(&meeting, stat, spec->pair_sides);
 	if (!meeting.met || !(spec->pair_sides & TC_PAIR_TO))
 		return false;
 	end_pair(desk, &meeting, stat);
 	if (spec->at_return & TC_KEEP_ARGS)
-		desk->matched.arg_valid = keep_args(ctx, hook->layout, desk->matched.args);
+		keep_args(ctx, hook->layout, &desk->matched.args);
 	return true;
 }
 

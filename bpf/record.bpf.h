@@ -20,7 +20,11 @@
 #include "bpf/thread.bpf.h"
 #include "bpf/values.bpf.h"
 
-enum { CALL_WORDS = 1, END_WORDS = sizeof(struct tc_end) / 8 };
+enum {
+	CALL_WORDS = 1,
+	END_WORDS = sizeof(struct tc_end) / 8,
+	SPLIT_END_WORDS = END_WORDS + sizeof(struct tc_split) / 8,
+};
 
 /* The source of a record's values. */
 enum body {
@@ -77,11 +81,23 @@ static __always_inline void fill_end(struct tc_record *record, const struct ende
 	end->call = ended->call;
 }
 
+static __always_inline void fill_split(struct tc_record *record, const struct ended *ended)
+{
+	struct tc_split *split = (struct tc_split *)&record->args[END_WORDS];
+	__u64 unknown = -(__u64)!ended->is_split;
+
+	record->flags |= TC_RECORD_SPLIT;
+	split->blocked_ns = ended->blocked_ns | unknown;
+	split->runnable_ns = ended->runnable_ns | unknown;
+}
+
 static __always_inline void fill_head(const struct streamed *of, struct tc_record *record,
 				      const __u32 head)
 {
-	if (head == END_WORDS) {
+	if (head >= END_WORDS) {
 		fill_end(record, of->ended);
+		if (head == SPLIT_END_WORDS)
+			fill_split(record, of->ended);
 		return;
 	}
 	record->kind = TC_RECORD_HIT;
@@ -117,8 +133,8 @@ static __always_inline void fill_kept_args(const struct streamed *of, struct tc_
 	__u32 i;
 
 	for (i = 0; i < room; i++)
-		record->args[before + i] = of->ended->args[i];
-	record->arg_valid = room ? of->ended->arg_valid : 0;
+		record->args[before + i] = of->ended->args.value[i];
+	record->arg_valid = room ? of->ended->args.valid : 0;
 	record->arg_count = room && of->layout->arg_count < room ? of->layout->arg_count : room;
 	record->arg_room = room;
 }
@@ -151,7 +167,7 @@ static __always_inline void end_record(const struct streamed *of, struct tc_reco
 /*
  * Writes a record with these numbers of words:
  *
- *   head    before its values: 0, CALL_WORDS or END_WORDS
+ *   head    before its values: 0, CALL_WORDS, END_WORDS or SPLIT_END_WORDS
  *   room    for its values
  *   stack   after them: 0, or one of the sizes of bpf/stack.bpf.h
  *

@@ -29,6 +29,7 @@
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/match.bpf.h"
+#include "bpf/off_cpu.bpf.h"
 #include "bpf/operands.bpf.h"
 #include "bpf/own_frames.bpf.h"
 #include "bpf/probe_time.bpf.h"
@@ -88,17 +89,22 @@ __on_its_own __u64 follow(bpf_user_pt_regs_t *ctx, const struct tc_hook *hook, s
 	call->number = next_number(calls);
 	call->path = path_of(calls, spec, hook->source);
 	call->within_ns = 0;
+	call->off_cpu.unseen = TC_NOT_SPLIT;
 	watch_call(calls, call, hook, spec->blocked);
+	if (spec->at_return & TC_SYSCALLS)
+		watch_syscalls(hook);
 	call->return_address = way == TC_BY_EXITS ? return_address_at_entry(ctx, return_place(ctx, begin)) : 0;
-	call->arg_valid = 0;
+	call->args.valid = 0;
 	if (spec->at_return & TC_KEEP_ARGS)
-		call->arg_valid = keep_args(ctx, hook->layout, call->args);
+		keep_args(ctx, hook->layout, &call->args);
 	mark = mark_of(calls, call);
 	calls->depth++;
 	calls->trampolines += way == TC_BY_TRAMPOLINE;
 	calls->graph_depth += call->is_of_graph;
 	call->probes_ns = calls->probes_ns;
 	call->began_ns = bpf_ktime_get_boot_ns();
+	if (spec->at_return & TC_SPLIT)
+		begin_split(&call->off_cpu, call->began_ns);
 	return mark;
 }
 
@@ -190,7 +196,7 @@ __on_its_own int leave_out_entry(struct calls *calls, __u64 begin, __u64 followe
 	if (!calls || !calls->depth)
 		return 0;
 	now_ns = bpf_ktime_get_boot_ns();
-	calls->probes_ns += passed(calls->hit_ns, now_ns) + cost_of_entry(cost_of(begin));
+	calls->probes_ns += time_of_hit(calls->hit_ns, now_ns) + cost_of_entry(cost_of(begin));
 	if (!followed)
 		return 0;
 	call = call_at(calls, calls->depth - 1);
@@ -198,6 +204,8 @@ __on_its_own int leave_out_entry(struct calls *calls, __u64 begin, __u64 followe
 		return 0;
 	call->probes_ns = calls->probes_ns;
 	call->began_ns = now_ns;
+	if (call->off_cpu.unseen != TC_NOT_SPLIT)
+		begin_split(&call->off_cpu, now_ns);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "bpf/present.bpf.h"
 #include "bpf/proofs.bpf.h"
 #include "bpf/returns.bpf.h"
+#include "bpf/syscalls.bpf.h"
 
 static __always_inline long next_hook_round(struct hit *hit, const bool counts)
 {

@@ -11,42 +11,10 @@
 #include "bpf/kernel_types.bpf.h"
 #include "bpf/loop.bpf.h"
 #include "bpf/maps.bpf.h"
-
-enum { TC_WATCHING_SESSIONS = 16 };	/* places of a thread for sessions that watch it */
-
-/* What a session has to do with the thread, and with its present block. */
-struct watched {
-	__u32 session;		/* 1 + its number; 0: none */
-	__u32 slot;		/* of the call in which the thread is blocked; 0: of none */
-	__u32 serial;		/*   of its hook */
-	__u32 pad;
-	__u64 stack;		/* its number in `key_stacks`, or 0 */
-};
-
-struct watched_thread {
-	__u64 since_ns;		/* it is blocked; 0: it is not */
-	__u64 woken_ns;		/* 0: not yet */
-	__u64 executed_ns;	/* when it executed its program: that ended all calls, and none of them returns */
-	__u32 under;		/* the value of `watches` when it left its CPU */
-	__u32 pad;
-	struct watched by[TC_WATCHING_SESSIONS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct watched_thread);
-} watched_threads SEC(".maps");
+#include "bpf/off_cpu.bpf.h"
 
 /* User space adds 1 each time it attaches the programs: what threads did before is not known. */
 __u32 watches;
-
-/* Null if no session has watched the thread. Of most threads one load tells that. */
-static __always_inline struct watched_thread *watched_thread_of(struct task_struct *task)
-{
-	return task->bpf_storage ? bpf_task_storage_get(&watched_threads, task, 0, 0) : 0;
-}
 
 static __always_inline bool is_in_calls(__u32 session)
 {
@@ -56,10 +24,10 @@ static __always_inline bool is_in_calls(__u32 session)
 }
 
 /*
- * Adds the session to those that watch the current thread. False if there is no room: each place serves some of all
+ * Adds the session to those that watch the current thread. Null if there is no room: each place serves some of all
  * sessions, because the verifier would check each round of a search.
  */
-static __always_inline bool watch_thread(__u32 session)
+static __always_inline struct watched *watch_thread(__u32 session)
 {
 	struct watched_thread *thread;
 	struct watched *one;
@@ -67,15 +35,31 @@ static __always_inline bool watch_thread(__u32 session)
 	thread = bpf_task_storage_get(&watched_threads, bpf_get_current_task_btf(), 0,
 				      BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
-		return false;
+		return 0;
 	one = &thread->by[session % TC_WATCHING_SESSIONS];
 	if (one->session == session + 1)
-		return true;
+		return one;
 	if (one->session && is_in_calls(one->session - 1))
-		return false;
+		return 0;
 	one->slot = 0;
+	one->syscalls = 0;
 	one->session = session + 1;
-	return true;
+	return one;
+}
+
+/* For a call of a graph that shows system calls. */
+__on_its_own int watch_syscalls(const struct tc_hook *hook)
+{
+	struct watched *watched;
+
+	if (!hook)
+		return 0;
+	watched = watch_thread(hook->session);
+	if (watched)
+		watched->syscalls = 1;
+	else
+		add_to_counter(hook, dropped_keys, 1);
+	return 0;
 }
 
 /* `call` will be the innermost. `blocked`: that of its spec. */

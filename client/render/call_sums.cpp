@@ -24,6 +24,12 @@ FunctionSumsPart part_of(const CallTree::Function& function) {
   part.min_ns = figures.min_ns;
   part.max_ns = figures.max_ns;
   if (figures.probes_ns) part.probes_ns = figures.probes_ns;
+  if (figures.split && function.total_ns == figures.total_ns) {
+    part.running_ns = figures.running_ns;
+    part.runnable_ns = figures.runnable_ns;
+    part.blocked_ns = figures.blocked_ns;
+    if (figures.split < figures.timed) part.unsplit = figures.timed - figures.split;
+  }
   part.avg_ns = figures.average_ns();
   part.p50_ns = figures.bound_ns(50);
   part.p90_ns = figures.bound_ns(90);

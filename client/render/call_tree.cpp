@@ -26,6 +26,13 @@ void CallFigures::add(uint64_t duration_ns, uint64_t own_ns) {
   times.add(duration_ns);
 }
 
+void CallFigures::add(uint64_t duration_ns, const OffCpu& parts) {
+  ++split;
+  runnable_ns += parts.runnable_ns;
+  blocked_ns += parts.blocked_ns;
+  running_ns += less(duration_ns, parts.runnable_ns + parts.blocked_ns);
+}
+
 void CallFigures::add(const CallFigures& other) {
   calls += other.calls;
   timed += other.timed;
@@ -33,6 +40,10 @@ void CallFigures::add(const CallFigures& other) {
   total_ns += other.total_ns;
   self_ns += other.self_ns;
   probes_ns += other.probes_ns;
+  split += other.split;
+  running_ns += other.running_ns;
+  runnable_ns += other.runnable_ns;
+  blocked_ns += other.blocked_ns;
   min_ns = std::min(min_ns, other.min_ns);
   max_ns = std::max(max_ns, other.max_ns);
   times.add(other.times);
@@ -82,6 +93,10 @@ CallFigures figures_of(const protocol::RowPart& row) {
                       .total_ns = unsigned_of(row.sum),
                       .self_ns = row.self.value_or(0),
                       .probes_ns = row.probes.value_or(0),
+                      .split = row.running ? row.count - row.unsplit.value_or(0) : 0,
+                      .running_ns = row.running.value_or(0),
+                      .runnable_ns = row.runnable.value_or(0),
+                      .blocked_ns = row.blocked.value_or(0),
                       .min_ns = row.min ? unsigned_of(row.min) : UINT64_MAX,
                       .max_ns = unsigned_of(row.max)};
   if (row.hist) figures.times.add(*row.hist);
@@ -141,6 +156,7 @@ void CallTree::end(Frames& frames, size_t index, const Event& event) {
   if (!frame.node) ++node.figures.calls;
   if (event.kind == EventKind::unwound) ++node.figures.unwound;
   node.figures.add(took_ns, less(took_ns, frame.inner_ns));
+  if (event.off_cpu) node.figures.add(took_ns, *event.off_cpu);
   close(frames, index, took_ns);
 }
 

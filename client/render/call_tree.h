@@ -36,11 +36,14 @@ struct CallFigures {
   uint64_t total_ns = 0;
   uint64_t self_ns = 0;
   uint64_t probes_ns = 0;  // that probes took within the calls, in none of the others; 0: unknown
+  uint64_t split = 0;      // calls whose parts are known; their sums:
+  uint64_t running_ns = 0, runnable_ns = 0, blocked_ns = 0;
   uint64_t min_ns = UINT64_MAX;
   uint64_t max_ns = 0;
   TimeBuckets times = {};  // empty: unknown
 
   void add(uint64_t duration_ns, uint64_t own_ns);
+  void add(uint64_t duration_ns, const OffCpu& parts);
   void add(const CallFigures& other);
   uint64_t without_end() const { return calls - timed; }
   double average_ns() const;

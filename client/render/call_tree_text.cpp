@@ -40,6 +40,8 @@ std::string remark_on(const CallFigures& figures) {
   if (figures.unwound) text += fmt::format("{} unwound", figures.unwound);
   if (const uint64_t unseen = figures.without_end())
     text += fmt::format("{}{} without end", text.empty() ? "" : ", ", unseen);
+  if (figures.split && figures.split < figures.timed)
+    text += fmt::format("{}{} not split", text.empty() ? "" : ", ", figures.timed - figures.split);
   return text;
 }
 
@@ -49,6 +51,16 @@ template <class Row> std::string cut(std::vector<Row>& all, size_t rows) {
   const size_t more = all.size() - rows;
   all.erase(all.end() - static_cast<std::ptrdiff_t>(more), all.end());
   return more_rows_text(more, rows);
+}
+
+bool any_is_split(const std::vector<CallTree::Function>& functions) {
+  return std::any_of(functions.begin(), functions.end(),
+                     [](const CallTree::Function& function) { return function.figures.split > 0; });
+}
+
+// The parts of calls that are nested in others of the function cannot be told from those of the outer ones.
+std::string part_text(const CallFigures& figures, uint64_t total_ns, uint64_t part_ns) {
+  return figures.split && total_ns == figures.total_ns ? duration_text(part_ns) : "?";
 }
 
 bool any_is_mostly_probes(const std::vector<CallTree::Function>& functions) {
@@ -71,6 +83,9 @@ std::string function_table(const CallTree& calls, size_t rows) {
       {"P50", Align::right},  {"P90", Align::right},   {"P99", Align::right},
       {"MAX", Align::right}};
   if (shows_probes) columns.push_back({"PROBES", Align::right});
+  const bool shows_parts = any_is_split(functions);
+  if (shows_parts)
+    for (const char* title : {"RUNNING", "RUNNABLE", "BLOCKED"}) columns.push_back({title, Align::right});
   columns.push_back({""});
   Table table(std::move(columns));
   for (const auto& [name, figures, total_ns] : functions) {
@@ -85,6 +100,9 @@ std::string function_table(const CallTree& calls, size_t rows) {
                                    bound_text(figures, 99),
                                    time_text(figures, figures.max_ns)};
     if (shows_probes) cells.push_back(probe_share_text(figures.probes_ns, figures.total_ns));
+    if (shows_parts)
+      for (const uint64_t part_ns : {figures.running_ns, figures.runnable_ns, figures.blocked_ns})
+        cells.push_back(part_text(figures, total_ns, part_ns));
     cells.push_back(remark_on(figures));
     table.add(std::move(cells));
   }

@@ -50,6 +50,19 @@ std::string comment_text(bool colour, const std::string& comment) {
   return comment.empty() ? "" : painted(colour, kDim, "/* " + comment + " */");
 }
 
+std::string off_cpu_text(const OffCpu& parts) {
+  std::string text;
+  if (parts.blocked_ns) text = "blocked " + microseconds(parts.blocked_ns);
+  if (parts.runnable_ns)
+    text += (text.empty() ? "runnable " : ", runnable ") + microseconds(parts.runnable_ns);
+  return text.empty() ? "running" : text;
+}
+
+std::string remarks_on(const GraphLine& line) {
+  if (!line.off_cpu) return line.comment;
+  return line.comment + (line.comment.empty() ? "" : "; ") + off_cpu_text(*line.off_cpu);
+}
+
 }  // namespace
 
 std::string GraphColumns::header() const {
@@ -60,7 +73,7 @@ std::string GraphColumns::header() const {
 
 std::string GraphColumns::line(const GraphLine& line, pid_t tid, bool other_cpu) const {
   const std::string where = fmt::format("{:>3}{} {:<7}", line.cpu, other_cpu ? '>' : ')', tid);
-  const std::string comment = comment_text(colour, line.comment);
+  const std::string comment = comment_text(colour, remarks_on(line));
   const char* gap = line.code.empty() || comment.empty() ? "" : " ";
   return painted(colour, kDim, where) + " " + duration_cell(colour, line.duration_ns) + " |  " +
          std::string(kIndent * line.depth, ' ') + line.code + gap + comment + "\n";

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "daemon/model/event.h"
+
 namespace tracectl {
 
 // A line of a graph until it is printed: the columns before it are known only then.
@@ -22,6 +24,7 @@ struct GraphLine {
   std::string comment = {};  // without comment signs
   Brace brace = Brace::none;
   std::optional<uint64_t> duration_ns = {};
+  std::optional<OffCpu> off_cpu = {};  // of the duration
   uint64_t number = 0;  // among the lines of its thread
   // The line that opened the brace, if `comment` is only for readers who cannot see that line.
   std::optional<uint64_t> opened_at = {};

@@ -156,6 +156,14 @@ std::string probe_share_of(const RowPart& row) {
   return probe_share_text(row.probes.value_or(0), ns_of(row.sum).value_or(0));
 }
 
+bool is_split(const RowPart& row) { return row.running.has_value(); }
+
+// Of no call the parts may be known.
+template <std::optional<uint64_t> RowPart::*kPart> std::string part_of(const RowPart& row) {
+  if (!(row.*kPart) || row.unsplit == row.count) return "?";
+  return duration_text(*(row.*kPart));
+}
+
 bool is_mostly_of_probes(const RowPart& row) {
   return is_mostly_probes(row.probes.value_or(0), ns_of(row.sum).value_or(0));
 }
@@ -165,6 +173,11 @@ constexpr ValueColumn kTimeColumns[] = {
     {"COUNT", [](const RowPart& row) { return std::to_string(row.count); }, is_latency},
     {"TOTAL", [](const RowPart& row) { return duration_of(row.sum); }, always},
     {"SELF", [](const RowPart& row) { return duration_text(row.self.value_or(0)); }, is_of_calls},
+    {"RUNNING", part_of<&RowPart::running>, is_split},
+    {"RUNNABLE", part_of<&RowPart::runnable>, is_split},
+    {"BLOCKED", part_of<&RowPart::blocked>, is_split},
+    {"UNSPLIT", [](const RowPart& row) { return std::to_string(row.unsplit.value_or(0)); },
+     [](const RowPart& row) { return row.unsplit.has_value(); }},
     {"AVG", average_of, always},
     {"MIN", [](const RowPart& row) { return duration_of(row.min); },
      [](const RowPart& row) { return row.min.has_value(); }},

@@ -388,7 +388,10 @@ namespace {
 // How the call ended.
 std::string end_text(const Event& event) {
   if (event.kind == EventKind::hit) return {};
-  const std::string took = event.duration_ns ? " after " + duration_text(*event.duration_ns) : "";
+  std::string took = event.duration_ns ? " after " + duration_text(*event.duration_ns) : "";
+  if (event.off_cpu)
+    took += fmt::format(" (blocked {}, runnable {})", duration_text(event.off_cpu->blocked_ns),
+                        duration_text(event.off_cpu->runnable_ns));
   if (event.kind == EventKind::unwound) return " unwound" + took;
   if (event.kind == EventKind::latency) return took;
   const std::string ending = ending_text(event);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/render/thread_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "client/render/args.h"
@@ -29,6 +32,16 @@ size_t size_of(const GraphLine& line) {
   return sizeof(line) + line.code.size() + line.comment.size();
 }
 
+// The kernel returns errors as small negative numbers.
+std::string system_result(const Event& event) {
+  constexpr int64_t kMostErrno = 4095;
+  if (!event.retval) return {};
+  const auto result = static_cast<int64_t>(*event.retval);
+  const char* error =
+      result < 0 && result >= -kMostErrno ? ::strerrorname_np(static_cast<int>(-result)) : nullptr;
+  return error ? fmt::format(" = -{}", error) : fmt::format(" = {}", result);
+}
+
 }  // namespace
 
 void ThreadGraph::make(const CallStep& step, const Event& event) {
@@ -43,6 +56,7 @@ void ThreadGraph::make(const CallStep& step, const Event& event) {
     case CallStep::Kind::late:
       if (event.duration_ns.value_or(0) < options_.min_duration_ns) return;
       line.duration_ns = event.duration_ns;
+      line.off_cpu = event.off_cpu;
       line.comment = "end of " + names_.of(event.source->probe);
       return note(std::move(line));
     case CallStep::Kind::cut:
@@ -50,9 +64,19 @@ void ThreadGraph::make(const CallStep& step, const Event& event) {
       line.comment = kCut;
       return note(std::move(line));
     case CallStep::Kind::noted:
+      if (event.kind == EventKind::returned) return note_ended(event);
       line.comment = printable(names_.of(event.source->probe) + "(" + arguments_text(event) + ")");
       return note(std::move(line));
   }
+}
+
+// A system call.
+void ThreadGraph::note_ended(const Event& event) {
+  if (event.duration_ns.value_or(0) < options_.min_duration_ns) return;
+  GraphLine line = line_of(event);
+  line.duration_ns = event.duration_ns;
+  line.code = printable(names_.of(event.source->probe)) + "()" + system_result(event) + ";";
+  note(std::move(line));
 }
 
 void ThreadGraph::finish(uint64_t now_ns) { close_all(How::still_open, now_ns); }
@@ -82,6 +106,7 @@ ThreadGraph::Ending ThreadGraph::ending_of(const Event& event) const {
   Ending ending{event.kind == EventKind::unwound ? How::unwound : How::returned, line_of(event),
                 names_.of(event.source->probe)};
   ending.line.duration_ns = event.duration_ns;
+  ending.line.off_cpu = event.off_cpu;
   if (options_.results) ending.result = printable(ending_text(event));
   return ending;
 }

@@ -66,6 +66,7 @@ class ThreadGraph {
   void begin(const Event& event);
   void appear(const Event& event);
   void note(GraphLine line);
+  void note_ended(const Event& event);
   void close(size_t index, Ending ending);
   void close_all(How how, uint64_t now_ns);
   bool is_shown(const Frame& frame, const Ending& ending) const;

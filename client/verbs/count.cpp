@@ -52,6 +52,7 @@ class TimeCalls final : public CountingVerb {
   void add_options(Grammar& grammar) override {
     add_trace_options(grammar);
     add_by(grammar);
+    add_split(grammar, split_);
     add_interval(grammar);
     grammar.option("--sort", sort_, "the column by which rows are sorted: " + row_order_names())
         .value_name("COLUMN")
@@ -65,7 +66,7 @@ class TimeCalls final : public CountingVerb {
   }
 
  protected:
-  std::string action() const override { return "time"; }
+  std::string action() const override { return split_ ? "time, split" : "time"; }
 
  private:
   static std::string wrong_in(const std::string& name) {
@@ -74,6 +75,7 @@ class TimeCalls final : public CountingVerb {
   }
 
   std::string sort_ = "total";
+  bool split_ = false;
 };
 
 class MeasureLatency final : public CountingVerb {
@@ -93,12 +95,16 @@ class MeasureLatency final : public CountingVerb {
     add_target_options(grammar, trace_.probes);
     add_types(grammar, trace_.types);
     add_how(grammar);
+    add_split(grammar, split_);
     add_interval(grammar);
     grammar.starts_command();
   }
 
  protected:
-  std::string action() const override { return "time"; }
+  std::string action() const override { return split_ ? "time, split" : "time"; }
+
+ private:
+  bool split_ = false;
 };
 
 }  // namespace

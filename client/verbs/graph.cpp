@@ -63,6 +63,8 @@ class ShowGraph final : public TracingVerb {
   std::string action() const override {
     std::string action = choice_.depth ? "graph(" + std::to_string(*choice_.depth) + ")" : "graph";
     if (choice_.arguments) action += ", event";
+    if (split_) action += ", split";
+    if (syscalls_) action += ", syscalls";
     if (choice_.form != GraphForm::calls) action += ", time by path";
     return action;
   }
@@ -98,14 +100,17 @@ class ShowGraph final : public TracingVerb {
     const Option arguments =
         grammar.flag("--arguments", choice_.arguments, "show what calls are given");
     const Option results = grammar.flag("--results", choice_.results, "show what calls return");
+    const Option syscalls = grammar.flag("--syscalls", syscalls_,
+                                         "show the system calls within these calls, too; for root");
     const Option sums = grammar.flag(
         "--report", [this] { choice_.form = GraphForm::functions; },
         "at the end, by function: calls, total, self, least, average, greatest");
     auto [tree, folded] = add_forms(grammar, choice_.form);
     tree.excludes(sums);
     folded.excludes(sums);
+    add_split(grammar, split_);
     Option output = record_.add_to(grammar);
-    for (const Option& of_calls : {least, keep_if, arguments, results, beside, output})
+    for (const Option& of_calls : {least, keep_if, arguments, results, syscalls, beside, output})
       for (Option form : {sums, tree, folded}) form.excludes(of_calls);
     output.excludes(least);
   }
@@ -126,6 +131,7 @@ class ShowGraph final : public TracingVerb {
 
   GraphChoice choice_;
   std::string min_duration_;
+  bool split_ = false, syscalls_ = false;
   RecordOptions record_;
 };
 

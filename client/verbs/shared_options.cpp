@@ -124,6 +124,10 @@ void add_pair_options(Grammar& grammar, LatencyOptions& latency) {
       .in_range(0, 32);
 }
 
+void add_split(Grammar& grammar, bool& split) {
+  grammar.flag("--split", split, "show for how long threads were running, runnable and blocked");
+}
+
 void add_from(Grammar& grammar, LatencyOptions& latency) {
   grammar
       .option("--from", latency.from,

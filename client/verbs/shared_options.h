@@ -23,6 +23,8 @@ void add_when(Grammar& grammar, std::optional<std::string>& when);
 Option add_keep_if(Grammar& grammar, std::optional<std::string>& keep_if);
 void add_types(Grammar& grammar, std::string& types);
 void add_returns(Grammar& grammar, std::string& returns);
+// How durations are made up.
+void add_split(Grammar& grammar, bool& split);
 void add_pair_options(Grammar& grammar, LatencyOptions& latency);
 // For verbs whose pattern is the end of the latency.
 void add_from(Grammar& grammar, LatencyOptions& latency);

@@ -44,12 +44,20 @@ std::vector<BucketPart> buckets_of(const Row& row) {
   return parts;
 }
 
+void add_split(const Row& row, RowPart& part) {
+  part.running = row.running;
+  part.runnable = row.runnable;
+  part.blocked = row.blocked;
+  if (row.split < row.count) part.unsplit = row.count - row.split;
+}
+
 void add_time(const Row& row, RowPart& part) {
   part.sum = Integer{row.sum};
   if (row.shape.of_calls) {
     part.self = row.self;
     part.probes = row.probes;
   }
+  if (row.shape.splits) add_split(row, part);
   part.hist = buckets_of(row);
   if (row.count == 0) return;
   if (!row.shape.of_calls) part.avg = average(row);

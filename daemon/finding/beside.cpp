@@ -13,6 +13,8 @@ Setting within_graph(const Setting& root, bool calls) {
   within.spec.graph_depth = calls ? root.spec.graph_depth : std::nullopt;
   within.spec.event = !calls || root.spec.event;
   if (calls) within.spec.aggregates = root.spec.aggregates;
+  within.spec.split = calls && root.spec.split;
+  within.spec.syscalls = calls && root.spec.syscalls;
   within.spec.within_graph = true;
   return within;
 }

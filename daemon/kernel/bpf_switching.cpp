@@ -94,12 +94,13 @@ Status BpfSwitching::write_spec(uint32_t index, const tc_spec& spec) {
   return made;
 }
 
-Result<std::shared_ptr<const void>> BpfSwitching::measure_blocks() {
-  if (std::shared_ptr<const void> running = blocks_.lock()) return running;
-  Result<std::shared_ptr<const BlockPrograms>> started = std::shared_ptr<const BlockPrograms>{};
-  long_work().run([&] { started = BlockPrograms::start(skeleton_); });
+Result<std::shared_ptr<const void>> BpfSwitching::follow_threads(ThreadFacts what) {
+  auto& following = following_[static_cast<size_t>(what)];
+  if (std::shared_ptr<const void> running = following.lock()) return running;
+  Result<std::shared_ptr<const ThreadPrograms>> started = std::shared_ptr<const ThreadPrograms>{};
+  long_work().run([&] { started = ThreadPrograms::start(what, skeleton_); });
   if (!started) return started.error();
-  blocks_ = *started;
+  following = *started;
   return std::shared_ptr<const void>{*std::move(started)};
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
 
 #include "daemon/base/descriptor_store.h"
-#include "daemon/kernel/block_programs.h"
 #include "daemon/kernel/chunks.h"
 #include "daemon/kernel/counters.h"
 #include "daemon/kernel/emulator.h"
@@ -14,6 +14,7 @@
 #include "daemon/kernel/programs.h"
 #include "daemon/kernel/progress.h"
 #include "daemon/kernel/switching.h"
+#include "daemon/kernel/thread_programs.h"
 #include "daemon/kernel/uprobe_multi.h"
 #include "daemon/model/site_costs.h"
 
@@ -39,7 +40,7 @@ class BpfSwitching final : public Switching {
   }
   bool disarms_one_by_one() const override { return !has_uprobe_multi(); }
   Status write_spec(uint32_t index, const tc_spec& spec) override;
-  Result<std::shared_ptr<const void>> measure_blocks() override;
+  Result<std::shared_ptr<const void>> follow_threads(ThreadFacts what) override;
   void forget_numbers() override { counters_.forget_numbers(); }
   Status prepare_wait(Progress progress) override { return progress_.prepare(progress); }
   void wait_for_progress() override;
@@ -63,7 +64,7 @@ class BpfSwitching final : public Switching {
   Counters& counters_;
   Programs programs_;
   ProgressWait progress_;
-  std::weak_ptr<const BlockPrograms> blocks_;
+  std::array<std::weak_ptr<const ThreadPrograms>, 2> following_;  // by ThreadFacts
   const bool fast_nops_;
   Emulator* const emulator_;
   std::optional<NopTrial> nop5_;  // once it was tried

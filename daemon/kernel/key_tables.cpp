@@ -81,6 +81,10 @@ void add(const tc_time& part, tc_time& to) {
   to.total += part.total;
   to.self += part.self;
   to.probes += part.probes;
+  to.split += part.split;
+  to.running += part.running;
+  to.runnable += part.runnable;
+  to.blocked += part.blocked;
   to.high = std::max(to.high, part.high);
   to.low = std::max(to.low, part.low);
   for (size_t i = 0; i < std::size(to.buckets); ++i) to.buckets[i] += part.buckets[i];

@@ -28,6 +28,9 @@ struct FirstHit {
 // hits, each of which runs the programs of all links at its site.
 enum class Progress { of_programs, of_hits };
 
+// What programs note of threads in traced calls, between hits.
+enum class ThreadFacts : uint8_t { off_cpu, system_calls };
+
 // Only the control thread may call it. It owns the loaded programs that serve sites, and borrows the memory that it
 // shares with them. What the kernel refuses is an Error{Code::kernel} or that of its errno, or Code::unsupported if
 // this kernel, or this instruction, cannot do it; what returns no Status cannot fail.
@@ -81,8 +84,8 @@ class Switching {
   void write_layout(uint32_t index, const Arguments& arguments);
   // Makes the tables that hits with this spec need first. If one cannot be made, the spec is not written.
   virtual Status write_spec(uint32_t index, const tc_spec& spec) = 0;
-  // Until the result is given up, the times for which threads are blocked are measured, for specs that sum them up.
-  virtual Result<std::shared_ptr<const void>> measure_blocks() {
+  // Until the result is given up, threads in traced calls are followed, for specs that need it.
+  virtual Result<std::shared_ptr<const void>> follow_threads(ThreadFacts) {
     return std::shared_ptr<const void>{};
   }
   // Deletes all strings, stacks and paths of keys. Call it when no spec in use has such keys.

@@ -44,6 +44,14 @@ struct CallMark {
   bool operator==(const CallMark&) const = default;
 };
 
+// The parts of a duration in which the thread was not running. The rest it was.
+struct OffCpu {
+  uint64_t runnable_ns = 0;  // it waited for a CPU
+  uint64_t blocked_ns = 0;   // it waited for something else
+
+  bool operator==(const OffCpu&) const = default;
+};
+
 struct Event {
   EventKind kind = EventKind::hit;
   uint64_t ts_ns = 0;  // since boot (CLOCK_BOOTTIME)
@@ -58,6 +66,7 @@ struct Event {
   std::optional<CallMark> call = {};         // in a graph
   Value retval = {};                         // of a return, if the exit instruction has it
   std::optional<uint64_t> duration_ns = {};  // of the call, or since the latency's start
+  std::optional<OffCpu> off_cpu = {};        // of duration_ns, if the spec asks and it is known
   std::shared_ptr<const RawStack> raw_stack = {};  // until `stack` is made from it
   std::shared_ptr<const Stack> stack = {};         // if requested
   std::string tag = {};                            // of the thread; empty: none; "?": unknown

@@ -86,6 +86,10 @@ void Row::add(const Row& other) {
   unwound += other.unwound;
   self += other.self;
   probes += other.probes;
+  split += other.split;
+  running += other.running;
+  runnable += other.runnable;
+  blocked += other.blocked;
   sum += other.sum;
   for (const auto& [number, values] : other.buckets) buckets[number] += values;
 }

@@ -55,6 +55,7 @@ struct RowShape {
   Kind kind = Kind::count;
   std::string of = {};       // the expression of its value; empty for a count
   bool is_unsigned = false;  // the type of that value
+  bool splits = false;       // for a time: its parts are shown
   bool of_calls = true;      // for a time: of calls; else between two probes, without `self`
   bool sum = false, avg = false, min = false, max = false;  // which of the sums are wanted
   int64_t low = 0, high = 0, step = 0;                      // for a linear histogram
@@ -64,6 +65,7 @@ struct RowShape {
     f("kind", s.kind);
     f("of", s.of);
     f("is_unsigned", s.is_unsigned);
+    f("splits", s.splits);
     f("of_calls", s.of_calls);
     f("sum", s.sum);
     f("avg", s.avg);
@@ -94,6 +96,8 @@ struct Row {
   uint64_t self = 0;     // the part of the time outside other calls that the session follows
   uint64_t probes =
       0;             // time of the session's probes within the calls, which is in no other member
+  uint64_t split = 0;                                // calls whose parts are known; their sums:
+  uint64_t running = 0, runnable = 0, blocked = 0;
   uint64_t sum = 0;  // modulo 2^64; sum, min and max are bits of the type is_unsigned says
   uint64_t min = 0, max = 0;
   std::map<unsigned, uint64_t> buckets = {};  // by number
@@ -107,6 +111,10 @@ struct Row {
     f("unwound", s.unwound);
     f("self", s.self);
     f("probes", s.probes);
+    f("split", s.split);
+    f("running", s.running);
+    f("runnable", s.runnable);
+    f("blocked", s.blocked);
     f("sum", s.sum);
     f("min", s.min);
     f("max", s.max);

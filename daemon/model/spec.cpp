@@ -74,6 +74,13 @@ std::string trigger_text(const Trigger& trigger) {
          (trigger.speaks ? ")" : ", off)");
 }
 
+bool splits(const Expr& expr) {
+  if (expr.kind == Expr::Kind::operand &&
+      (expr.operand == Operand::blocked || expr.operand == Operand::runnable))
+    return true;
+  return std::any_of(expr.children.begin(), expr.children.end(), splits);
+}
+
 }  // namespace
 
 bool waits_for_return(const Expr& expr) {
@@ -89,6 +96,14 @@ bool waits_for_return(const Aggregate& aggregate) {
 bool is_of_blocks(const Aggregate& aggregate) {
   return aggregate.value && aggregate.value->kind == Expr::Kind::operand &&
          aggregate.value->operand == Operand::block;
+}
+
+bool splits_durations(const Spec& spec) {
+  if (spec.split || (spec.when && splits(*spec.when)) || (spec.keep_if && splits(*spec.keep_if)))
+    return true;
+  return std::any_of(spec.values.begin(), spec.values.end(), splits) ||
+         std::any_of(spec.aggregates.begin(), spec.aggregates.end(),
+                     [](const Aggregate& one) { return one.value && splits(*one.value); });
 }
 
 bool is_all_at_return(const Spec& spec) { return spec.when && waits_for_return(*spec.when); }
@@ -152,6 +167,8 @@ std::string to_string(const Spec& spec) {
   if (spec.graph) actions.push_back(graph_text(spec));
   if (spec.event) actions.push_back(event_text(spec));
   if (spec.returns) actions.push_back("return");
+  if (spec.split) actions.emplace_back("split");
+  if (spec.syscalls) actions.emplace_back("syscalls");
   if (spec.stack) actions.push_back(stack_text(*spec.stack));
   if (!spec.sees_callees)
     for (const Aggregate& aggregate : spec.aggregates) actions.push_back(to_string(aggregate));

@@ -61,6 +61,7 @@ struct Spec {
   bool event = false;                      // stream a record of the hit
   std::vector<Expr> values = {};           // in the record; empty: all arguments
   bool returns = false;                    // stream an event of the return, too
+  bool split = false;  // show the parts of durations in which threads were running, runnable and blocked
   std::optional<StackCapture> stack = {};  // in the event
   std::vector<Aggregate> aggregates = {};  // no two alike
   std::optional<uint64_t> sample = {};     // take one hit of so many; at least 1
@@ -72,6 +73,7 @@ struct Spec {
   bool learns_tags = false;            // the program reports its threads' tags here; not an action
   bool graph = false;                  // show each call with the calls below it
   std::optional<uint32_t> graph_depth = {};  // so many levels of calls; at least 1
+  bool syscalls = false;  // for a graph: shows the system calls made within its calls, too
   // For a graph: shows a root's call and all below it only if this holds when it has ended.
   std::optional<Expr> keep_if = {};
   // Takes hits only while a call of its session's graph is open. Not an action.
@@ -88,6 +90,8 @@ bool waits_for_return(const Expr& expr);
 bool waits_for_return(const Aggregate& aggregate);
 // Whether its values are the times for which threads are blocked within calls.
 bool is_of_blocks(const Aggregate& aggregate);
+// Whether the kernel must split durations.
+bool splits_durations(const Spec& spec);
 // Whether the condition defers all actions to the return.
 bool is_all_at_return(const Spec& spec);
 // Whether the event is of the return instead of the hit.

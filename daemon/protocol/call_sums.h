@@ -19,6 +19,9 @@ struct FunctionSumsPart {
   std::optional<uint64_t> total_ns = {}, self_ns = {}, min_ns = {}, max_ns = {};
   // That the probes took within the calls, and that is in no other member; none if it is not known.
   std::optional<uint64_t> probes_ns = {};
+  // With `split`: the parts of total_ns in which the threads were running, waited for a CPU, and for anything else. They are
+  // of the calls of which they are known; `unsplit`: how many others there are. None for functions that call themselves.
+  std::optional<uint64_t> running_ns = {}, runnable_ns = {}, blocked_ns = {}, unsplit = {};
   std::optional<double> avg_ns = {};
   // Half, 90 % and 99 % of the calls took at most so long.
   std::optional<uint64_t> p50_ns = {}, p90_ns = {}, p99_ns = {};
@@ -32,6 +35,10 @@ struct FunctionSumsPart {
     f("min_ns", s.min_ns);
     f("max_ns", s.max_ns);
     f("probes_ns", s.probes_ns);
+    f("running_ns", s.running_ns);
+    f("runnable_ns", s.runnable_ns);
+    f("blocked_ns", s.blocked_ns);
+    f("unsplit", s.unsplit);
     f("avg_ns", s.avg_ns);
     f("p50_ns", s.p50_ns);
     f("p90_ns", s.p90_ns);

@@ -72,6 +72,9 @@ void append_end(std::string& out, const Event& event) {
     append_string(out, what);
   }
   if (event.duration_ns) append_field(out, ",\"duration\":", *event.duration_ns);
+  if (!event.off_cpu) return;
+  append_field(out, ",\"runnable\":", event.off_cpu->runnable_ns);
+  append_field(out, ",\"blocked\":", event.off_cpu->blocked_ns);
 }
 
 // ---- reading ----
@@ -167,6 +170,8 @@ Result<StreamItem> event_of(EventNotification wire) {
         CallMark{static_cast<uint32_t>(*wire.call), static_cast<uint32_t>(wire.depth.value_or(0))};
   }
   event.duration_ns = wire.duration;
+  if (wire.runnable && wire.blocked)
+    event.off_cpu = OffCpu{.runnable_ns = *wire.runnable, .blocked_ns = *wire.blocked};
   event.ts_ns = wire.ts;
   event.epoch = wire.epoch;
   event.cpu = static_cast<unsigned>(wire.cpu);

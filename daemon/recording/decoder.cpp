@@ -17,6 +17,7 @@ Event& emptied(StreamItem& item) {
   event->call.reset();
   event->retval.reset();
   event->duration_ns.reset();
+  event->off_cpu.reset();
   event->raw_stack.reset();
   event->stack.reset();
   event->tag.clear();
@@ -89,6 +90,11 @@ bool EventDecoder::read_parts(uint64_t head, ByteReader& from, Event& event) {
     event.call = CallMark{static_cast<uint32_t>(last_.call), static_cast<uint32_t>(last_.depth)};
   }
   if (head & kHasDuration) event.duration_ns = from.varint();
+  if (head & kHasOffCpu) {
+    OffCpu& parts = event.off_cpu.emplace();
+    parts.runnable_ns = from.varint();
+    parts.blocked_ns = from.varint();
+  }
   if (head & kHasResult) read_result(from, event);
   if (head & kHasStack) {
     event.stack = tables_.stack(from.varint());

@@ -65,6 +65,7 @@ uint64_t bits_of_parts(const Event& event) {
   uint64_t head = static_cast<uint64_t>(kind_of(event.kind));
   if (event.call) head |= kHasCall;
   if (event.duration_ns) head |= kHasDuration;
+  if (event.off_cpu) head |= kHasOffCpu;
   if (event.stack) head |= kHasStack;
   if (!event.tag.empty()) head |= kHasTag;
   if (event.retval) head |= has_result_text(event) ? kHasResultText : kHasResult;
@@ -196,6 +197,10 @@ PlaceWriter Encoder::write(PlaceWriter to, const Event& event, Open& open) {
   to = write_head(to, head, event.ts_ns, usual, last);
   if (event.call) to = write_call(to, *event.call, last);
   if (event.duration_ns) to.varint(*event.duration_ns);
+  if (event.off_cpu) {
+    to.varint(event.off_cpu->runnable_ns);
+    to.varint(event.off_cpu->blocked_ns);
+  }
   if (head & kHasResult) to.varint(zigzag(static_cast<int64_t>(*event.retval)));
   if (event.stack) to.varint(definitions_.stack(*event.stack));
   if (head & kHasTag) to.varint(definitions_.text(event.tag));

@@ -109,6 +109,7 @@ enum RecordBit : uint64_t {
   kHasResult = 1 << 11,
   kHasCount = 1 << 12,       // of arguments, which differs from its source's
   kHasResultText = 1 << 13,  // at the record's end
+  kHasOffCpu = 1 << 14,      // two parts of the duration
 };
 
 inline constexpr size_t kMostArguments = 64;

@@ -11,7 +11,7 @@ namespace tracectl {
 namespace {
 
 // Change it also when specs are assembled differently: counters continue under the numbers of aggregates.
-constexpr uint32_t kVersion = 10;
+constexpr uint32_t kVersion = 11;
 constexpr size_t kMostBytes = 256 << 20;
 // Every item takes a byte at least, so the bytes bound them: what could be written can be read.
 constexpr binary::Bounds kBounds{

@@ -56,6 +56,11 @@ Result<StageSummary> Drafts::set(const std::string& name, std::vector<Setting> s
   auto session = sessions_.find(name);
   if (!session) return session.error();
   for (Setting& setting : settings) {
+    if (setting.spec.syscalls && (*session)->access.owner)
+      return Error{Code::denied,
+                   "system calls are shown to who may trace every process: all processes of the "
+                   "machine pay for that",
+                   "do"};
     if (auto noted = note_processes(setting.target); !noted) return noted.error();
     if (auto noted = note_units(setting.target, !(*session)->access.owner); !noted)
       return noted.error();

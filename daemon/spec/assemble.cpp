@@ -49,6 +49,7 @@ class Assembler {
     out_->follows_calls = !side_ && follows_calls(spec);
     out_->kernel.at_return = side_ ? at_match(spec) : at_return(spec);
     all_at_return_ = side_ || is_all_at_return(spec);
+    splits_ = spec.split;
     if (side_)
       if (auto matched = match_by(); !matched) return matched;
     if (auto kept = check_kept(spec); !kept) return kept;
@@ -82,12 +83,14 @@ class Assembler {
     if (has_path_keys(spec)) flags |= TC_KEEP_PATH;
     if (keeps_arguments(spec)) flags |= TC_KEEP_ARGS;
     if (spec.keep_if) flags |= TC_KEEP_IF;
+    if (splits_durations(spec)) flags |= TC_SPLIT;
+    if (spec.syscalls) flags |= TC_SYSCALLS;
     return flags;
   }
 
   static uint32_t at_match(const Spec& spec) {
     return TC_CONDITION_AT_RETURN | (spec.event ? TC_EVENT_AT_RETURN : 0) |
-           (uses_arguments(spec) ? TC_KEEP_ARGS : 0);
+           (uses_arguments(spec) ? TC_KEEP_ARGS : 0) | (splits_durations(spec) ? TC_SPLIT : 0);
   }
 
   // The keys belong to no aggregate.
@@ -286,6 +289,7 @@ class Assembler {
     meaning.shape.high = one.max;
     meaning.shape.step = one.step;
     meaning.shape.of_calls = !side_;
+    meaning.shape.splits = splits_;
     if (one.kind == Aggregate::Kind::time) meaning.shape.of = "duration";
     if (one.kind == Aggregate::Kind::time) meaning.shape.is_unsigned = true;
     ask_for(one.kind, meaning.shape);
@@ -373,6 +377,7 @@ class Assembler {
   std::vector<std::string> texts_;
   uint32_t insns_ = 0;
   bool all_at_return_ = false;
+  bool splits_ = false;  // times are shown with their parts
 };
 
 // Adds the keys as one more aggregate, the last, so that names in them get numbers, too.
@@ -431,7 +436,10 @@ bool counts_hits(const Spec& spec, const Aggregate& aggregate) {
 }
 
 Spec spec_of_sides(const Setting& setting, uint32_t sides) {
-  return sides == TC_PAIR_FROM ? Spec{} : setting.spec;
+  if (sides != TC_PAIR_FROM) return setting.spec;
+  Spec from;
+  from.split = splits_durations(setting.spec);
+  return from;
 }
 
 Result<std::string> pair_compiled_from(const Spec& spec, const PairSide& side,

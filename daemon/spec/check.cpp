@@ -36,6 +36,8 @@ ValueType type_of_operand(const Expr& expr, const Arguments& arguments) {
     case Operand::ts:
     case Operand::stack_bytes:
     case Operand::duration:
+    case Operand::blocked:
+    case Operand::runnable:
     case Operand::block:
     case Operand::cgroup: return ValueType::u64;
     case Operand::retval: return expr.number == kUnsignedWhole ? ValueType::u64 : ValueType::s64;

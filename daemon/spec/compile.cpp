@@ -80,6 +80,8 @@ tc_source source_of(Operand operand) {
     case Operand::retval: return TC_FROM_RETVAL;
     case Operand::duration: return TC_FROM_DURATION;
     case Operand::thrown: return TC_FROM_THROWN;
+    case Operand::blocked: return TC_FROM_BLOCKED;
+    case Operand::runnable: return TC_FROM_RUNNABLE;
     case Operand::block: return TC_FROM_BLOCK;
     default: return TC_FROM_TS;
   }

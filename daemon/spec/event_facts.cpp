@@ -127,6 +127,12 @@ std::optional<Number> EventFacts::operand(const Expr& expr) const {
     case Operand::duration:
       return event_.duration_ns ? std::optional(unsigned_number(*event_.duration_ns))
                                 : std::nullopt;
+    case Operand::blocked:
+      return event_.off_cpu ? std::optional(unsigned_number(event_.off_cpu->blocked_ns))
+                            : std::nullopt;
+    case Operand::runnable:
+      return event_.off_cpu ? std::optional(unsigned_number(event_.off_cpu->runnable_ns))
+                            : std::nullopt;
     case Operand::thrown:
       if (event_.kind != EventKind::returned && event_.kind != EventKind::unwound)
         return std::nullopt;

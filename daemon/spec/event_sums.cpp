@@ -15,6 +15,7 @@ namespace {
 bool is_sums_only(const Spec& spec) {
   Spec sums;
   sums.aggregates = spec.aggregates;
+  sums.split = spec.split;
   return !spec.aggregates.empty() && spec == sums;
 }
 
@@ -49,14 +50,24 @@ Row row_of_value(const RowShape& shape, uint64_t bits) {
   return row;
 }
 
+Row row_of_duration(const RowShape& shape, const Event& event) {
+  if (!event.duration_ns) return {.shape = shape, .unread = 1};
+  Row row = row_of_value(shape, *event.duration_ns);
+  if (!event.off_cpu) return row;
+  row.split = 1;
+  row.runnable = event.off_cpu->runnable_ns;
+  row.blocked = event.off_cpu->blocked_ns;
+  const uint64_t off_ns = row.runnable + row.blocked;
+  row.running = *event.duration_ns - std::min(*event.duration_ns, off_ns);  // files may be wrong
+  return row;
+}
+
 Row row_of(const Aggregate& aggregate, const RowShape& shape, const Event& event,
            const Facts& facts) {
   if (event.kind == EventKind::unwound && shape.kind != RowShape::Kind::count)
     return {.shape = shape, .unwound = 1};
   if (shape.kind == RowShape::Kind::count) return {.shape = shape, .count = 1};
-  if (shape.kind == RowShape::Kind::time)
-    return event.duration_ns ? row_of_value(shape, *event.duration_ns)
-                             : Row{.shape = shape, .unread = 1};
+  if (shape.kind == RowShape::Kind::time) return row_of_duration(shape, event);
   const auto value = evaluate(*aggregate.value, facts);
   return value ? row_of_value(shape, value->bits()) : Row{.shape = shape, .unread = 1};
 }

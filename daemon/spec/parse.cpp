@@ -22,14 +22,14 @@ static_assert(Spec::kMostTriggers == TC_MAX_TRIGGERS && Spec::kMostTagBytes == T
 constexpr size_t kMostNameBytes = 64;  // of a session's name
 
 constexpr const char* kActions =
-    "event, event(E, ...), return, graph, graph(N), stack, stack(N), count, time, sum(E), avg(E), "
+    "event, event(E, ...), return, split, graph, graph(N), syscalls, stack, stack(N), count, time, sum(E), avg(E), "
     "min(E), max(E), "
     "hist(E), lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), deepest, tag(\"T\"), silent, "
     "silent(off), trigger(SESSION), trigger(SESSION, off)";
 
 // Only tag and stack are also names of values, so what follows a comma after a key is unambiguous.
 constexpr std::array kActionNames = std::to_array<std::string_view>(
-    {"event", "return", "graph", "stack", "count", "time", "sum", "avg", "min", "max", "hist",
+    {"event", "return", "split", "syscalls", "graph", "stack", "count", "time", "sum", "avg", "min", "max", "hist",
      "lhist", "sample", "limit", "deepest", "tag", "silent", "trigger"});
 
 bool is_whole_stack(const Expr& key) {
@@ -61,6 +61,9 @@ class SpecParser {
     if (has_path_keys(spec_))
       return cursor_.error(path_,
                            "path is a key of what calls of a graph took: graph, time by path");
+    if (spec_.syscalls)
+      return cursor_.error(syscalls_, "syscalls are shown within the calls of a graph: graph, syscalls");
+    if (spec_.split && !has_durations()) return split_alone();
     if (spec_.deepest && (spec_.sample || spec_.limit)) return deepest_alone();
     bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent ||
                 !spec_.triggers.empty();
@@ -86,6 +89,8 @@ class SpecParser {
     if (auto kind = aggregate_named(name.text)) return aggregate(name, *kind);
     if (name.text == "event") return event(name);
     if (name.text == "return") return returns(name);
+    if (name.text == "split") return split(name);
+    if (name.text == "syscalls") return syscalls(name);
     if (name.text == "graph") return graph(name);
     if (name.text == "stack") return stack(name);
     if (name.text == "sample") return number(name, spec_.sample);
@@ -110,6 +115,28 @@ class SpecParser {
   // Streams an event of the return, besides that of the hit.
   Status returns(const Token& name) {
     return std::exchange(spec_.returns, true) ? twice(name) : ok();
+  }
+
+  Status split(const Token& name) {
+    split_ = name;
+    return std::exchange(spec_.split, true) ? twice(name) : ok();
+  }
+
+  Status syscalls(const Token& name) {
+    syscalls_ = name;
+    return std::exchange(spec_.syscalls, true) ? twice(name) : ok();
+  }
+
+  bool has_durations() const {
+    return spec_.returns || std::any_of(spec_.aggregates.begin(), spec_.aggregates.end(), [](const Aggregate& one) {
+             return one.kind == Aggregate::Kind::time;
+           });
+  }
+
+  Error split_alone() const {
+    return cursor_.error(split_,
+                         "split shows the parts of durations, and nothing here has one: time, return "
+                         "and graph have");
   }
 
   Status deepest(const Token& name) {
@@ -145,13 +172,17 @@ class SpecParser {
     alone.graph = true;
     alone.graph_depth = spec_.graph_depth;
     alone.event = spec_.event;
+    alone.split = spec_.split;
+    alone.syscalls = spec_.syscalls;
+    if (spec_.syscalls && !has_events(spec_))
+      return cursor_.error(syscalls_, "system calls are events, and this graph has none: add event");
     if (sums_by_path(spec_)) alone.aggregates = spec_.aggregates;
     alone.sample = spec_.sample;
     alone.limit = spec_.limit;
     if (alone == spec_) return std::move(spec_);
     return cursor_.error(
         graph_,
-        "beside graph there may be event, time by path, sample and limit; stage what "
+        "beside graph there may be event, split, syscalls, time by path, sample and limit; stage what "
         "else is wanted as a setting of another session");
   }
 
@@ -383,7 +414,7 @@ class SpecParser {
 
   Cursor cursor_;
   Spec spec_;
-  Token graph_, deepest_;  // the place of each
+  Token graph_, deepest_, split_, syscalls_;  // the place of each
   Token path_;             // the place of this key
 };
 

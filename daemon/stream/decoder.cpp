@@ -8,18 +8,22 @@
 #include "bpf/abi.h"
 #include "daemon/base/hex.h"
 #include "daemon/model/value.h"
+#include "daemon/stream/syscall_sources.h"
 
 namespace tracectl {
 namespace {
 
 bool is_end(const tc_record& record) {
   return record.kind == TC_RECORD_RETURN || record.kind == TC_RECORD_UNWOUND ||
-         record.kind == TC_RECORD_LATENCY;
+         record.kind == TC_RECORD_LATENCY || record.kind == TC_RECORD_SYSCALL;
 }
 
 // The number of words before the values.
 size_t words_before(const tc_record& record) {
-  if (is_end(record)) return sizeof(tc_end) / sizeof(uint64_t);
+  if (is_end(record)) {
+    const size_t split = record.flags & TC_RECORD_SPLIT ? sizeof(tc_split) : 0;
+    return (sizeof(tc_end) + split) / sizeof(uint64_t);
+  }
   return record.flags & TC_RECORD_CALL ? 1 : 0;
 }
 
@@ -58,14 +62,30 @@ void read_result(const tc_end& end, Event& event) {
   event.strings.push_back(members_text(*result->members, {end.retval, end.second_retval}));
 }
 
+// The record's source is the function in whose call the system call was made.
+std::shared_ptr<const EventSource> source_of_syscall(const Event& event, const tc_end& end) {
+  static SyscallSources sources;
+  return sources.of(event.source->session, end.second_retval);
+}
+
+std::optional<OffCpu> read_split(const std::byte* words) {
+  tc_split split;
+  std::memcpy(&split, words, sizeof(split));
+  if (split.blocked_ns == UINT64_MAX) return std::nullopt;
+  return OffCpu{.runnable_ns = split.runnable_ns, .blocked_ns = split.blocked_ns};
+}
+
 void decode_end(const tc_record& record, const std::byte* words, Event& event) {
-  event.kind = record.kind == TC_RECORD_RETURN    ? EventKind::returned
+  event.kind = record.kind == TC_RECORD_RETURN || record.kind == TC_RECORD_SYSCALL
+                   ? EventKind::returned
                : record.kind == TC_RECORD_LATENCY ? EventKind::latency
                                                   : EventKind::unwound;
   tc_end end;
   std::memcpy(&end, words, sizeof(end));
+  if (record.kind == TC_RECORD_SYSCALL) event.source = source_of_syscall(event, end);
   if (record.flags & TC_RECORD_HAS_RETVAL) read_result(end, event);
   event.duration_ns = end.duration_ns;
+  if (record.flags & TC_RECORD_SPLIT) event.off_cpu = read_split(words + sizeof(end));
   if (record.flags & TC_RECORD_CALL) event.call = call_of(end.call);
 }
 
@@ -89,6 +109,7 @@ void decode_head(const tc_record& record, unsigned cpu,
   event.call.reset();
   event.retval.reset();
   event.duration_ns.reset();
+  event.off_cpu.reset();
   event.raw_stack.reset();
   event.stack.reset();
   event.tag.clear();

@@ -65,6 +65,8 @@ const char* why_no_goroutines(const Spec& spec, const Site& site) {
            "follow the calls of Go functions";
   if (std::any_of(spec.aggregates.begin(), spec.aggregates.end(), is_of_blocks))
     return "block is about threads, and goroutines leave theirs when they wait";
+  if (splits_durations(spec))
+    return "durations are split by what threads do, and goroutines leave theirs when they wait";
   return nullptr;
 }
 

@@ -127,6 +127,10 @@ class KeyedRows {
              .count = time.count,
              .self = time.self,
              .probes = time.probes,
+             .split = time.split,
+             .running = time.running,
+             .runnable = time.runnable,
+             .blocked = time.blocked,
              .sum = time.total,
              .min = ~time.low,
              .max = time.high};

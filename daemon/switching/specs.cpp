@@ -58,18 +58,29 @@ Result<SpecPtr> Specs::make(const Spec& spec, const Arguments& arguments, const 
                                       std::to_string(places_->limit()) +
                                       "): remove settings of this or another session"};
   const bool is_numbered = (*assembled)->has_numbered_keys;
-  std::shared_ptr<const void> measures;
-  if ((*assembled)->kernel.blocked) {
-    auto started = switching_.measure_blocks();
-    if (!started) return started.error();
-    measures = *std::move(started);
-  }
+  auto follows = follow_threads((*assembled)->kernel);
+  if (!follows) return follows.error();
   SpecPtr made =
-      std::make_shared<const InstalledSpec>(places_, std::move(*assembled), std::move(measures));
+      std::make_shared<const InstalledSpec>(places_, std::move(*assembled), *std::move(follows));
   if (auto written = switching_.write_spec(made->place(), (*made)->kernel); !written)
     return written.error();
   if (is_numbered) with_numbers_.push_back(made);
   return made;
+}
+
+Result<FollowsThreads> Specs::follow_threads(const tc_spec& spec) {
+  FollowsThreads follows;
+  const auto follow = [&](ThreadFacts what) -> Status {
+    auto started = switching_.follow_threads(what);
+    if (!started) return started.error();
+    follows.push_back(*std::move(started));
+    return ok();
+  };
+  if (spec.blocked || spec.at_return & TC_SPLIT)
+    if (auto followed = follow(ThreadFacts::off_cpu); !followed) return followed.error();
+  if (spec.at_return & TC_SYSCALLS)
+    if (auto followed = follow(ThreadFacts::system_calls); !followed) return followed.error();
+  return follows;
 }
 
 // The numbers of strings and stacks are not freed one by one: all are dropped when no key has any.

@@ -14,17 +14,20 @@
 
 namespace tracectl {
 
+// While it exists, threads in traced calls are followed between hits.
+using FollowsThreads = std::vector<std::shared_ptr<const void>>;
+
 // A spec in the kernel's table. Hooks hold it; its place is free again when none does. A hook that was in force is
 // kept until no program can run it.
 class InstalledSpec {
  public:
   // Takes a free place, of which there must be one.
   InstalledSpec(std::shared_ptr<IdPool> places, std::unique_ptr<const AssembledSpec> spec,
-                std::shared_ptr<const void> measures)
+                FollowsThreads follows)
       : places_(std::move(places)),
         place_(places_->take().value()),
         spec_(std::move(spec)),
-        measures_(std::move(measures)) {}
+        follows_(std::move(follows)) {}
   ~InstalledSpec() { places_->give_back(place_); }
   InstalledSpec(const InstalledSpec&) = delete;
   InstalledSpec& operator=(const InstalledSpec&) = delete;
@@ -36,7 +39,7 @@ class InstalledSpec {
   std::shared_ptr<IdPool> places_;
   uint32_t place_;
   std::unique_ptr<const AssembledSpec> spec_;
-  std::shared_ptr<const void> measures_;  // how long threads are blocked, if the spec sums that up
+  FollowsThreads follows_;
 };
 
 // The kernel's numbers for the sessions and tags in a spec.
@@ -71,6 +74,7 @@ class Specs {
 
   Result<SpecPtr> make(const Spec& spec, const Arguments& arguments, const Argument* result,
                        const SessionNumbers& numbers, const PairSide* side);
+  Result<FollowsThreads> follow_threads(const tc_spec& spec);
   void forget_numbers_if_unused();
 
   Switching& switching_;

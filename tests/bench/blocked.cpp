@@ -106,6 +106,10 @@ void run() {
                 kRounds, [&] { return bystander("sum(block) by stack"); },
                 [&] { return bystander("time"); }),
             "");
+  print_row("2 blocks in traced calls, split, over time, ns",
+            in_turn(
+                kRounds, [&] { return traced("time, split"); }, [&] { return traced("time"); }),
+            "");
   print_row("2 blocks in traced calls, over time, ns",
             in_turn(
                 kRounds, [&] { return traced("sum(block)"); }, [&] { return traced("time"); }),

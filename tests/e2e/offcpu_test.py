@@ -29,8 +29,7 @@ def tracepoints_of(pid):
     return names
 
 
-@support.needs_root
-class OffCpu(support.DaemonTest):
+class Blocks(support.DaemonTest):
     def printed(self, *words):
         """What the verb prints of a program, and what the program says."""
         program = support.Program(target('blocks'), '5')
@@ -47,6 +46,9 @@ class OffCpu(support.DaemonTest):
         self.assertGreaterEqual(ns, said[place]['least'])
         self.assertLessEqual(ns, said[place]['most'])
 
+
+@support.needs_root
+class OffCpu(Blocks):
     def test_json_has_the_sums_by_stack(self):
         printed, said = self.printed('offcpu', 'u::blocks_outer', '--json')
         found = {}

@@ -153,6 +153,18 @@ class Restart(unittest.TestCase):
             made = 0
         client.close()
 
+    def test_calls_that_were_blocked_while_no_daemon_ran_are_not_split(self):
+        program = self.program('blocks', '5')
+        self.service.json('session', 'new', 's', '--saved')
+        self.service.json('stage', 's', 'set', 'uprobe::blocks_read', '-p', str(program.pid), '--do', 'time, split')
+        self.service.json('commit', 's')
+        self.service.finish(signal.SIGKILL)
+        program.send('go')
+        program.result()
+        self.service.start()
+        row, = self.service.json('read', 's')['rows']
+        self.assertEqual((row['count'], row['unsplit'], row['blocked']), (5, 5, 0))
+
     def test_a_paused_session_a_draft_and_a_recorder_stay_what_they_are(self):
         program = self.program()
         self.make('p', '-p', str(program.pid))

@@ -168,6 +168,8 @@ class RandomItems {
     const bool has_number = result && is_readable(*result) && !one_in(9);
     if (has_number && event.kind == EventKind::returned) add_result(event);
     if (event.kind != EventKind::hit) event.duration_ns = number();
+    if (event.duration_ns && random_() % 2)
+      event.off_cpu = OffCpu{.runnable_ns = number(), .blocked_ns = number()};
     if (one_in(8)) event.stack = stack();
     if (one_in(8)) event.tag = one_in(2) ? "a" : "tag \xff";
     return event;

@@ -41,6 +41,22 @@ TEST_F(Calls, ByFunctionHaveTheTimeThatIsTheirsFirst) {
       "parse         1   10 ns  10 ns   10 ns   10 ns   <=10 ns   <=10 ns   <=10 ns   10 ns\n");
 }
 
+TEST_F(Calls, ByFunctionHaveThePartsThatAreKnown) {
+  Event ended = end_of("main", {1, 0}, 100, 100);
+  ended.off_cpu = OffCpu{.runnable_ns = 10, .blocked_ns = 60};
+  add(begin_of("main", {1, 0}, 0));
+  add(ended);
+  add_call(tree_, "main", 3);
+  add_call(tree_, "query", 2);
+  EXPECT_EQ(function_table(tree_),
+            "FUNCTION  CALLS   TOTAL    SELF    AVG   MIN     P50       P90       P99     MAX  RUNNING  "
+            "RUNNABLE  BLOCKED\n"
+            "main          2  103 ns  103 ns  52 ns  3 ns  <=3 ns  <=100 ns  <=100 ns  100 ns    30 ns     "
+            "10 ns    60 ns  1 not split\n"
+            "query         1    2 ns    2 ns   2 ns  2 ns  <=2 ns    <=2 ns    <=2 ns    2 ns        ?         "
+            "?        ?\n");
+}
+
 TEST_F(Calls, AsATreeHaveTheirShareOfTheWhole) {
   add_queries(tree_);
   EXPECT_EQ(tree_text(tree_),

@@ -151,6 +151,26 @@ TEST(EventSums, CountHitsAndTimeEnds) {
   }
 }
 
+TEST(EventCondition, OfPartsOfADurationHoldsWhereTheyAreKnown) {
+  Event event = returned_after(700);
+  EXPECT_FALSE(holds("blocked >= 0", event));
+  event.off_cpu = OffCpu{.runnable_ns = 100, .blocked_ns = 200};
+  EXPECT_TRUE(holds("blocked == 200 && runnable == 100", event));
+}
+
+TEST(EventSums, HaveThePartsOfDurationsThatAreKnown) {
+  Event event = returned_after(700);
+  event.off_cpu = OffCpu{.runnable_ns = 100, .blocked_ns = 200};
+  const Rows rows = sums_of("time, split", {event, event, returned_after(50)});
+  const Row& row = rows.begin()->second;
+  EXPECT_TRUE(row.shape.splits);
+  EXPECT_EQ(row.count, 3u);
+  EXPECT_EQ(row.split, 2u);
+  EXPECT_EQ(row.running, 800u);
+  EXPECT_EQ(row.runnable, 200u);
+  EXPECT_EQ(row.blocked, 400u);
+}
+
 TEST(EventSums, CountUnwoundCallsBeside) {
   Event unwound = returned_after(50);
   unwound.kind = EventKind::unwound;

@@ -102,6 +102,25 @@ TEST(RowParts, Log2BucketsHaveBoundsThatBelongToThem) {
       {"min":4611686018427387904,"count":5}])"));
 }
 
+TEST(RowParts, PartsOfTimesAreShownIfTheyWereAskedFor) {
+  Row row{.shape = {.kind = RowShape::Kind::time, .is_unsigned = true},
+          .count = 3,
+          .split = 2,
+          .running = 5,
+          .runnable = 6,
+          .blocked = 7,
+          .sum = 20};
+  EXPECT_FALSE(only_row({"p"}, row).contains("running"));
+  row.shape.splits = true;
+  const json part = only_row({"p"}, row);
+  EXPECT_EQ(part["running"], 5);
+  EXPECT_EQ(part["runnable"], 6);
+  EXPECT_EQ(part["blocked"], 7);
+  EXPECT_EQ(part["unsplit"], 1);
+  row.count = 2;
+  EXPECT_FALSE(only_row({"p"}, row).contains("unsplit"));
+}
+
 TEST(RowParts, LinearBucketsEndWhereTheyWereToldTo) {
   Row row = histogram(RowShape::Kind::lhist, false, {{0, 1}, {1, 2}, {3, 3}, {4, 4}});
   row.shape.low = -10;

@@ -122,6 +122,23 @@ TEST(Spec, TheDeepestAreNeitherSampledNorLimited) {
   EXPECT_NE(refusal_of_spec("deepest, graph", 9).find("beside graph"), std::string::npos);
 }
 
+TEST(Spec, SplitGoesWithWhatHasADuration) {
+  EXPECT_TRUE(parsed_spec("time by tid, split").split);
+  EXPECT_TRUE(parsed_spec("return, split").split);
+  EXPECT_TRUE(parsed_spec("graph, split, time by path").split);
+  EXPECT_EQ(to_string(parsed_spec("split, return")), "event, return, split");
+  EXPECT_EQ(refusal_of_spec("split, split", 7), "split stands here twice");
+  for (const char* text : {"split", "split, count", "split, sum(arg0)"})
+    EXPECT_NE(refusal_of_spec(text, 0).find("nothing here has one"), std::string::npos) << text;
+}
+
+TEST(Spec, SplitsDurationsAlsoForValues) {
+  for (const char* text : {"event(blocked)", "sum(runnable)", "hist(duration - blocked)"})
+    EXPECT_TRUE(splits_durations(parsed_spec(text))) << text;
+  for (const char* text : {"time", "return", "sum(block)", "hist(duration)"})
+    EXPECT_FALSE(splits_durations(parsed_spec(text))) << text;
+}
+
 TEST(Spec, TriggersNameSessions) {
   EXPECT_EQ(parsed_spec("trigger(slow), trigger(\"it-1\", off)"),
             (Spec{.triggers = {{"slow", true}, {"it-1", false}}}));

@@ -39,6 +39,8 @@ struct EventNotification {
   // the function), or, where it is null, why no value can be read.
   std::optional<std::string> retval_is = {};
   std::optional<uint64_t> duration = {};  // ns, of a call that has ended, or from the start
+  // With `split`, if they are known: the ns of `duration` in which the thread waited for a CPU, and for anything else.
+  std::optional<uint64_t> runnable = {}, blocked = {};
   // If the spec asks for it; the innermost frame first.
   std::optional<std::vector<FramePart>> stack = {};
   std::optional<std::string> stack_by = {};   // "frame_pointers" or "unwind_tables"
@@ -62,6 +64,8 @@ struct EventNotification {
     f("retval", s.retval);
     f("retval_is", s.retval_is);
     f("duration", s.duration);
+    f("runnable", s.runnable);
+    f("blocked", s.blocked);
     f("stack", s.stack);
     f("stack_by", s.stack_by);
     f("stack_end", s.stack_end);

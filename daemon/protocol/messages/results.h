@@ -48,6 +48,9 @@ struct RowPart {
   std::optional<uint64_t> self = {};
   // For `time`: the ns that the session's probes took within the calls. None of the other members includes it.
   std::optional<uint64_t> probes = {};
+  // For `time` with `split`: the ns in which the threads were running, waited for a CPU, and waited for anything else. They
+  // are of the calls of which these are known; `unsplit`: how many others there are, if any.
+  std::optional<uint64_t> running = {}, runnable = {}, blocked = {}, unsplit = {};
   // Calls that ended without a return; not in `count`, unless the row is by path.
   std::optional<uint64_t> unwound = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
@@ -69,6 +72,10 @@ struct RowPart {
     f("unread", s.unread);
     f("self", s.self);
     f("probes", s.probes);
+    f("running", s.running);
+    f("runnable", s.runnable);
+    f("blocked", s.blocked);
+    f("unsplit", s.unsplit);
     f("unwound", s.unwound);
   }
 };
