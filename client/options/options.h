@@ -32,6 +32,7 @@ struct CommonOptions {
 struct ProbeOptions {
   std::vector<std::string> patterns;
   bool global = false;
+  bool inlined = false;
   bool local = false;  // the default, as an explicit option
   std::vector<int64_t> pids;
   std::vector<std::string> executables;

@@ -30,7 +30,7 @@ std::optional<size_t> end_in_line(const std::string& pattern, size_t start) {
   constexpr std::string_view kRoot = "/.";
   const auto line =
       parse_pattern(pattern.substr(0, start) + std::string{kRoot} + pattern.substr(start));
-  if (!line || line->kind != ProbeKind::line) return std::nullopt;
+  if (!line || line->file.empty()) return std::nullopt;
   if (!line->object.starts_with(kRoot)) return std::string::npos;
   return start + line->object.size() - kRoot.size();
 }

@@ -414,7 +414,7 @@ class Connection:
                files: Sequence[str | os.PathLike[str]] = ()) -> _Json:
         """The probes that can be traced: `probes`, `refused`, `total_probes`, `total_sites`. Arms nothing.
 
-        scope  'local', also if None: every function with a symbol; 'global': exported ones
+        scope  'local', also if None: every function with a symbol; 'global': exported ones; 'inlined': copies, too
         files  as in Session.set()
         """
         pids = _pids_of(target, _MOST_PROOFS - len(files))

@@ -14,13 +14,18 @@ std::string line_name(const Pattern& pattern) {
          (pattern.column ? ":" + std::to_string(pattern.column) : "");
 }
 
+std::string function_name(const std::string& symbol) {
+  return display().linkage_names ? symbol : demangle_name(symbol).value_or(symbol);
+}
+
 std::string name_of(const Pattern& pattern) {
   if (pattern.kind == ProbeKind::usdt) return pattern.provider + ":" + pattern.name;
   const std::string offset = pattern.offset ? "+" + std::to_string(pattern.offset) : "";
-  std::string function = pattern.function + offset;
-  if (!display().linkage_names)
-    function = demangle_name(pattern.function).value_or(pattern.function) + offset;
-  return pattern.kind == ProbeKind::line ? line_name(pattern) + " in " + function : function;
+  const std::string function = function_name(pattern.function) + offset;
+  if (pattern.kind == ProbeKind::line) return line_name(pattern) + " in " + function;
+  if (pattern.kind != ProbeKind::inlined) return function;
+  const std::string call = pattern.file.empty() ? "" : "@" + line_name(pattern);
+  return function + " in " + function_name(pattern.host) + call;
 }
 
 std::string name_of(const std::string& probe) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "client/render/probe_names.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -21,23 +22,22 @@ std::optional<Pattern> pattern_of(std::string_view probe) {
 }
 
 // The linkage name last, the shortest one first.
-std::vector<std::string> functions_of(const Pattern& pattern) {
+std::vector<std::string> functions_of(const Pattern& pattern, const std::string& symbol) {
   std::vector<std::string> functions;
   if (!display().linkage_names && pattern.kind != ProbeKind::usdt) {
-    if (auto name = demangle_name(pattern.function)) functions.push_back(*std::move(name));
-    if (auto name = demangle(pattern.function)) functions.push_back(*std::move(name));
+    if (auto name = demangle_name(symbol)) functions.push_back(*std::move(name));
+    if (auto name = demangle(symbol)) functions.push_back(*std::move(name));
   }
-  functions.push_back(pattern.function);
+  functions.push_back(symbol);
   return functions;
 }
 
 std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Of a line, its file's name first; else an empty one.
+// Of a line or call, its file's name first; else an empty one.
 std::vector<std::string> files_of(const Pattern& pattern) {
   std::vector<std::string> files{pattern.file};
-  if (pattern.kind == ProbeKind::line)
-    files.insert(files.begin(), std::string(file_name_of(pattern.file)));
+  if (!pattern.file.empty()) files.insert(files.begin(), std::string(file_name_of(pattern.file)));
   return files;
 }
 
@@ -45,13 +45,16 @@ std::vector<std::string> files_of(const Pattern& pattern) {
 std::vector<std::string> forms_of(Pattern pattern) {
   std::vector<std::string> forms;
   const std::string linked = pattern.function;
-  const auto functions = functions_of(pattern);
+  const auto functions = functions_of(pattern, pattern.function);
+  const auto hosts = functions_of(pattern, pattern.host);
+  const size_t levels = std::max(functions.size(), hosts.size());
   for (const std::string& file : files_of(pattern))
-    for (const std::string& function : functions) {
+    for (size_t level = 0; level < levels; ++level) {
       pattern.file = file;
-      pattern.function = function;
+      pattern.function = functions[std::min(level, functions.size() - 1)];
+      pattern.host = hosts[std::min(level, hosts.size() - 1)];
       std::string form = to_string(pattern);
-      if (parse_pattern(form) || function == linked) forms.push_back(std::move(form));
+      if (parse_pattern(form) || level + 1 == levels) forms.push_back(std::move(form));
     }
   return forms;
 }

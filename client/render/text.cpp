@@ -38,7 +38,7 @@ void add_settings(std::string& out, const char* title, const std::vector<Setting
   if (settings.empty()) return;
   Table table({{title}, {"TARGET"}, {"WHEN"}, {"DO"}});
   for (const SettingPart& setting : settings)
-    table.add({setting.pattern + (setting.scope == "global" ? " (global)" : ""),
+    table.add({setting.pattern + (setting.scope == "local" ? "" : " (" + setting.scope + ")"),
                target_text(setting.target), setting.when.value_or(kAlways),
                setting.action + latency_text(setting)});
   out += "\n" + table.text();

@@ -129,6 +129,8 @@ bool is_chosen(const protocol::TargetPart& target) {
          !target.units.empty() || !target.cgroups.empty() || target.containers;
 }
 
-const char* scope_of(const ProbeOptions& options) { return options.global ? "global" : "local"; }
+const char* scope_of(const ProbeOptions& options) {
+  return options.inlined ? "inlined" : options.global ? "global" : "local";
+}
 
 }  // namespace tracectl

@@ -18,14 +18,18 @@ class ShowInfo final : public Verb {
     grammar.option("PATTERN", pattern_, "compared with the names of armed probes")
         .required()
         .rewritten(with_whole_object);
-    grammar.flag("--global", global_, "only functions in the dynamic symbol table");
+    const Option global =
+        grammar.flag("--global", global_, "only functions in the dynamic symbol table");
+    grammar.flag("--inlined", inlined_, "functions, and where they were inlined into others")
+        .excludes(global);
     grammar.flag("--generations", generations_,
                  "what each of the two copies of the sites' settings has");
   }
   int run(const CommonOptions& common) override {
     return with_backend(common, Backend::Needs::daemon, [&](Backend& backend) -> int {
-      auto info = backend.call(ProbeInfo{
-          .pattern = pattern_, .scope = global_ ? "global" : "local", .generations = generations_});
+      const char* scope = inlined_ ? "inlined" : global_ ? "global" : "local";
+      auto info =
+          backend.call(ProbeInfo{.pattern = pattern_, .scope = scope, .generations = generations_});
       if (!info) return fail(info.error());
       add_demangled(info->settings);
       show<ProbeInfoReply>(common, *info, info_text);
@@ -36,6 +40,7 @@ class ShowInfo final : public Verb {
  private:
   std::string pattern_;
   bool global_ = false;
+  bool inlined_ = false;
   bool generations_ = false;
 };
 

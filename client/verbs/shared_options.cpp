@@ -65,7 +65,13 @@ void add_target_options(Grammar& grammar, ProbeOptions& probes) {
   grammar.flag("-a,--all", probes.all, "every process that maps the object");
   const Option global =
       grammar.flag("--global", probes.global, "only functions in the dynamic symbol table");
-  grammar.flag("--local", probes.local, "every function, which is the default").excludes(global);
+  const Option local = grammar.flag("--local", probes.local, "every function, which is the default")
+                           .excludes(global);
+  grammar
+      .flag("--inlined", probes.inlined,
+            "every function, and where it was inlined into others, by debug information")
+      .excludes(global)
+      .excludes(local);
 }
 
 namespace {
@@ -73,8 +79,8 @@ namespace {
 Option add_patterns(Grammar& grammar, ProbeOptions& probes) {
   return grammar
       .option("PATTERN", probes.patterns,
-              "FUNCTION, OBJECT:FUNCTION, uprobe:OBJECT:FUNCTION[+OFFSET], OBJECT@FILE:LINE or "
-              "usdt:OBJECT:PROVIDER:NAME")
+              "FUNCTION, OBJECT:FUNCTION, uprobe:OBJECT:FUNCTION[+OFFSET], OBJECT@FILE:LINE, "
+              "'FUNCTION in HOST' or usdt:OBJECT:PROVIDER:NAME")
       .rewritten(with_whole_object);
 }
 

@@ -120,8 +120,8 @@ Result<GraphScope> graph_scope_of(const StageSet& request, const Spec& spec) {
     if (pattern.kind != ProbeKind::usdt)
       return Error{Code::invalid,
                    "what fires beside the calls is a USDT probe, and " + to_string(pattern) +
-                       (pattern.kind == ProbeKind::line ? " is a line: it has no calls to show"
-                                                        : " is a function: name it in `only`"),
+                       (pattern.kind == ProbeKind::function ? " is a function: name it in `only`"
+                                                            : " has no calls to show"),
                    "graph"};
   if (request.graph->grow && !scope.only.empty())
     return Error{Code::invalid,

@@ -197,9 +197,10 @@ Error nothing_matches(const Pattern& pattern, const TargetFiles& files,
   std::stable_partition(why.begin(), why.end(), [](const std::string& one) {
     return one.find("did you mean") != std::string::npos;
   });
-  const char* what = pattern.kind == ProbeKind::usdt   ? "USDT probe"
-                     : pattern.kind == ProbeKind::line ? "line with code"
-                                                       : "function";
+  const char* what = pattern.kind == ProbeKind::usdt      ? "USDT probe"
+                     : pattern.kind == ProbeKind::line    ? "line with code"
+                     : pattern.kind == ProbeKind::inlined ? "inlined function"
+                                                          : "function";
   std::string message =
       std::string("no ") + what + " matches " + to_string(pattern) + " in " + where;
   for (size_t i = 0; i < std::min(why.size(), kMostReasons); ++i) message += "; " + why[i];

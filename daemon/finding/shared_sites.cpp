@@ -32,14 +32,16 @@ bool have_same_sites(const Probe& a, const Probe& b) {
 }
 
 // A name is parsed only where several meet.
-bool is_line(const Want& want) {
+bool is_function(const Want& want) {
   const auto probe = parse_pattern(want.probe->name);
-  return probe && probe->kind == ProbeKind::line;
+  return probe && probe->kind == ProbeKind::function;
 }
 
 // Whether every hit that one takes, at any of its sites, would be taken by the other in the same way.
 bool take_alike(Group a, Group b) {
-  if (!have_same_sites(*a.front().probe, *b.front().probe) || is_line(a.front())) return false;
+  if (!have_same_sites(*a.front().probe, *b.front().probe) || !is_function(a.front()) ||
+      !is_function(b.front()))
+    return false;
   return std::ranges::equal(a, b, [](const Want& one, const Want& other) {
     return one.part == other.part && one.sides == other.sides;
   });

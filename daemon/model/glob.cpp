@@ -78,9 +78,10 @@ bool glob_match(std::string_view glob, std::string_view text) {
 bool is_glob(std::string_view text) { return text.find_first_of("*?[") != text.npos; }
 
 bool names_by_glob(const Pattern& pattern) {
-  const bool all_lines = pattern.kind == ProbeKind::line && pattern.line == 0;
+  const bool has_line = pattern.kind == ProbeKind::line || !pattern.file.empty();
+  const bool all_lines = has_line && pattern.line == 0;
   return is_glob(pattern.function) || is_glob(pattern.provider) || is_glob(pattern.name) ||
-         is_glob(pattern.file) || all_lines;
+         is_glob(pattern.file) || is_glob(pattern.host) || all_lines;
 }
 
 bool usdt_name_match(std::string_view glob, std::string_view name) {

@@ -167,7 +167,33 @@ Error number_as_function(const Source& source, size_t column, const Pattern& pat
       column, "a function has a name; a line is written " + shown("@" + file + ":" + number));
 }
 
+// ---- inlined functions ----
+
+constexpr std::string_view kIn = " in ";  // no name of a function has it
+
+bool names_copy(std::string_view function) { return function.find(kIn) != function.npos; }
+
+// FUNCTION in HOST.
+Status take_copy(const Source& source, Part copy, Pattern& pattern) {
+  const size_t at = copy.text.find(kIn);
+  const Part function{copy.text.substr(0, at), copy.column};
+  const Part host{copy.text.substr(at + kIn.size()), copy.column + at + kIn.size()};
+  if (const auto offset = find_offset(host.text))
+    return source.error(host.column + offset->plus,
+                        "a copy of an inlined function has no offset: leave it away");
+  if (Status status = check_glob(source, function, "function"); !status) return status;
+  if (Status status = check_glob(source, host, "function after \" in \""); !status) return status;
+  pattern.kind = ProbeKind::inlined;
+  pattern.function = function.text;
+  pattern.host = host.text;
+  return ok();
+}
+
 Result<Pattern> take_function(const Source& source, Part function, Pattern pattern) {
+  if (names_copy(function.text)) {
+    if (Status status = take_copy(source, function, pattern); !status) return status.error();
+    return pattern;
+  }
   if (Status status = take_offset(source, function, pattern.offset); !status) return status.error();
   if (Status status = check_glob(source, function, "function"); !status) return status.error();
   pattern.function = function.text;
@@ -260,19 +286,23 @@ Status take_number(const Source& source, Part part, const char* what, uint32_t& 
                       std::string{what} + " are numbers from 1 to " + std::to_string(kMost));
 }
 
-// OBJECT, or OBJECT:FUNCTION.
+// OBJECT, OBJECT:FUNCTION, or FUNCTION in HOST with or without OBJECT.
 Status take_place(const Source& source, Part place, Pattern& pattern) {
   Source parts{place.text};
   Part object = place;
   std::optional<Part> function;
-  if (const auto before = parts.object()) {
+  const auto before = parts.object();
+  pattern.bare = names_copy(place.text) && (!before || parts.rest().text.starts_with(':'));
+  if (pattern.bare) return take_copy(source, place, pattern);
+  if (before) {
     object.text = before->text;
     function = Part{parts.rest().text, place.column + parts.rest().column};
   }
   if (Status status = check_object(source, object); !status) return status;
+  pattern.object = object.text;
+  if (function && names_copy(function->text)) return take_copy(source, *function, pattern);
   if (function)
     if (Status status = check_glob(source, *function, "function"); !status) return status;
-  pattern.object = object.text;
   if (function) pattern.function = function->text;
   return ok();
 }
@@ -292,12 +322,22 @@ Result<Pattern> take_line(const Source& source, const LineParts& parts, Pattern 
   return pattern;
 }
 
-std::string text_of_line(const Pattern& pattern) {
-  std::string text = "uprobe:" + pattern.object;
-  if (!pattern.function.empty()) text += ":" + pattern.function;
-  text += "@" + pattern.file + ":" + (pattern.line ? std::to_string(pattern.line) : "*");
+// From the @ on.
+std::string text_of_place(const Pattern& pattern) {
+  std::string text = "@" + pattern.file + ":" + (pattern.line ? std::to_string(pattern.line) : "*");
   if (pattern.column) text += ":" + std::to_string(pattern.column);
   return text;
+}
+
+std::string text_of_line(const Pattern& pattern) {
+  const std::string function = pattern.function.empty() ? "" : ":" + pattern.function;
+  return "uprobe:" + pattern.object + function + text_of_place(pattern);
+}
+
+std::string text_of_copy(const Pattern& pattern) {
+  const std::string object = pattern.bare ? "" : "uprobe:" + pattern.object + ":";
+  const std::string call = pattern.file.empty() ? "" : text_of_place(pattern);
+  return object + pattern.function + std::string(kIn) + pattern.host + call;
 }
 
 // ---- kinds ----
@@ -318,6 +358,8 @@ Result<Pattern> unless_named_as_line(const Source& source, size_t column,
 }
 
 Result<Pattern> parse_function(Source& source, std::string_view kind, Pattern pattern) {
+  if (is_of_returns(kind) && names_copy(source.rest().text))
+    return source.error(0, "an inlined function has no return: uprobe: traces where it begins");
   if (const auto line = find_line_parts(source.rest())) {
     if (is_of_returns(kind))
       return source.error(0, "a line has no return: uprobe:OBJECT@FILE:LINE traces it");
@@ -440,6 +482,7 @@ Result<Pattern> parse_pattern(std::string_view text, Scope scope) {
 
 std::string to_string(const Pattern& pattern) {
   if (pattern.kind == ProbeKind::line) return text_of_line(pattern);
+  if (pattern.kind == ProbeKind::inlined) return text_of_copy(pattern);
   if (pattern.kind == ProbeKind::usdt) {
     return "usdt:" + pattern.object + ":" + pattern.provider + ":" + pattern.name;
   }

@@ -10,28 +10,32 @@
 
 namespace tracectl {
 
-enum class ProbeKind { function, usdt, line };
-constexpr ProbeKind last_of(ProbeKind) { return ProbeKind::line; }
+enum class ProbeKind { function, usdt, line, inlined };
+constexpr ProbeKind last_of(ProbeKind) { return ProbeKind::inlined; }
 
-// The two scopes, as in Erlang's trace_pattern: exported functions only, or every symbol.
-enum class Scope { local, global };
-constexpr Scope last_of(Scope) { return Scope::global; }
+// The two scopes, as in Erlang's trace_pattern: exported functions only, or every symbol; or every symbol and the copies of
+// the functions that compilers have inlined.
+enum class Scope { local, global, inlined };
+constexpr Scope last_of(Scope) { return Scope::inlined; }
 
 // uprobe:OBJECT:FUNCTION[+OFFSET], usdt:OBJECT:PROVIDER:NAME, or a line of source: uprobe:OBJECT@FILE:LINE[:COLUMN], in one
 // function uprobe:OBJECT:FUNCTION@FILE:LINE[:COLUMN]. Short for a function: OBJECT:FUNCTION, or a bare FUNCTION; for a line:
-// OBJECT@FILE:LINE.
+// OBJECT@FILE:LINE. A copy of an inlined function: uprobe:OBJECT:FUNCTION in HOST[@FILE:LINE[:COLUMN]], with the place of the
+// call; short: without uprobe:, or without OBJECT.
 struct Pattern {
   ProbeKind kind = ProbeKind::function;
   std::string object;    // absolute path, glob over base names, or empty: the main executable
   std::string function;  // glob; of a line the function that has its code, or empty: any
+  std::string host;      // glob: the function that has the copy; inlined functions only
   uint64_t offset = 0;   // bytes from the function's start; functions only
   std::string provider;  // glob; USDT only
   std::string name;      // glob; USDT only
-  std::string file;      // the end of a path, from a slash on, or a glob for such ends; lines only
-  uint32_t line = 0;     // 0: all lines; lines only
-  uint32_t column = 0;   // 0: any; lines only
+  std::string
+      file;  // the end of a path, from a slash on, or a glob for such ends; of lines and calls
+  uint32_t line = 0;    // 0: all lines; of lines and calls
+  uint32_t column = 0;  // 0: any; of lines and calls
   Scope scope = Scope::local;
-  // A bare FUNCTION: of the main executable; if that has none, of whatever the processes map.
+  // Without OBJECT: of the main executable; if that has none, of whatever the processes map.
   bool bare = false;
 
   bool operator==(const Pattern&) const = default;
@@ -39,6 +43,7 @@ struct Pattern {
     f("kind", s.kind);
     f("object", s.object);
     f("function", s.function);
+    f("host", s.host);
     f("offset", s.offset);
     f("provider", s.provider);
     f("name", s.name);

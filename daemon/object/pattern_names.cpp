@@ -22,11 +22,21 @@ bool fits_demangled(const std::string& pattern, const std::string& name) {
   return pattern == name || glob_match(pattern, name);
 }
 
-bool names_line(const Pattern& pattern, const Pattern& probe) {
+bool names_place(const Pattern& pattern, const Pattern& probe) {
   return names_source(pattern.file, probe.file) &&
          (pattern.line == 0 || pattern.line == probe.line) &&
-         (pattern.column == 0 || pattern.column == probe.column) &&
+         (pattern.column == 0 || pattern.column == probe.column);
+}
+
+bool names_line(const Pattern& pattern, const Pattern& probe) {
+  return names_place(pattern, probe) &&
          (pattern.function.empty() || names_function(pattern, probe.function));
+}
+
+bool names_copy(const Pattern& pattern, const Pattern& probe) {
+  if (!names_function(pattern, probe.function)) return false;
+  if (pattern.kind == ProbeKind::function) return pattern.offset == 0;
+  return names_host(pattern, probe.host) && (pattern.file.empty() || names_place(pattern, probe));
 }
 
 bool fits_object(const std::string& object, const std::string& path) {
@@ -45,11 +55,23 @@ bool names_function(const Pattern& pattern, const std::string& symbol) {
   return name && fits_demangled(pattern.function, *name);
 }
 
+bool names_host(const Pattern& pattern, const std::string& symbol) {
+  Pattern host;
+  host.function = pattern.host;
+  return names_function(host, symbol);
+}
+
+bool names_copies(const Pattern& pattern) {
+  return pattern.kind == ProbeKind::inlined ||
+         (pattern.kind == ProbeKind::function && pattern.scope == Scope::inlined);
+}
+
 bool names_probe(const Pattern& pattern, const std::string& probe_name) {
   const auto probe = parse_pattern(probe_name);
-  if (!probe || probe->bare || probe->kind != pattern.kind ||
-      !fits_object(pattern.object, probe->object))
-    return false;
+  if (!probe || probe->bare || !fits_object(pattern.object, probe->object)) return false;
+  if (probe->kind == ProbeKind::inlined)
+    return names_copies(pattern) && names_copy(pattern, *probe);
+  if (probe->kind != pattern.kind) return false;
   if (pattern.kind == ProbeKind::usdt)
     return glob_match(pattern.provider, probe->provider) &&
            usdt_name_match(pattern.name, probe->name);

@@ -149,11 +149,19 @@ TargetPart part_of(const Target& target) {
 Result<Scope> scope_of(std::string_view name) {
   if (name == "local") return Scope::local;
   if (name == "global") return Scope::global;
-  return refused("scope", "unknown scope \"" + std::string{name} + "\": local, global" +
-                              did_you_mean(name, {"local", "global"}));
+  if (name == "inlined") return Scope::inlined;
+  return refused("scope", "unknown scope \"" + std::string{name} + "\": local, global, inlined" +
+                              did_you_mean(name, {"local", "global", "inlined"}));
 }
 
-const char* name_of(Scope scope) { return scope == Scope::local ? "local" : "global"; }
+const char* name_of(Scope scope) {
+  switch (scope) {
+    case Scope::local: return "local";
+    case Scope::global: return "global";
+    case Scope::inlined: return "inlined";
+  }
+  return "";
+}
 
 ArgumentPart part_of(const Argument& argument, size_t index) {
   const std::string& declared = argument.declared_type;

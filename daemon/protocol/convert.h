@@ -19,7 +19,7 @@ Result<Target> target_of(const TargetPart& part);
 Result<NamedContainers> containers_of(const ContainersPart& part);
 TargetPart part_of(const Target& target);
 
-Result<Scope> scope_of(std::string_view name);  // "local" or "global"
+Result<Scope> scope_of(std::string_view name);  // "local", "global" or "inlined"
 const char* name_of(Scope scope);
 
 // `index` is the argument's number: arg0...

@@ -103,7 +103,7 @@ class Check {
     const std::span symbols(site.symbols->begin(), variables);
     return fits && std::ranges::all_of(symbols, is_symbol) &&
            std::all_of(variables, site.symbols->end(), is_variable_place) &&
-           (variables == site.symbols->end() || kind_ == ProbeKind::line) &&
+           (variables == site.symbols->end() || kind_ != ProbeKind::usdt) &&
            (!symbols_ || std::ranges::equal(symbols, *symbols_, {}, &Argument::name));
   }
 

@@ -275,6 +275,33 @@ TEST(Pattern, PathsMayHaveAnAtSign) {
     EXPECT_EQ(parsed_pattern(text).kind, ProbeKind::line) << text;
 }
 
+TEST(Pattern, CopyHasFunctionHostAndCall) {
+  const Pattern copy = parsed_pattern("uprobe:/x:ns::f(int) in main@src/net.c:120:7");
+  EXPECT_EQ(copy.kind, ProbeKind::inlined);
+  EXPECT_EQ(copy.object, "/x");
+  EXPECT_EQ(copy.function, "ns::f(int)");
+  EXPECT_EQ(copy.host, "main");
+  EXPECT_EQ(copy.file, "src/net.c");
+  EXPECT_EQ(copy.line, 120u);
+  EXPECT_EQ(copy.column, 7u);
+  EXPECT_FALSE(copy.bare);
+  EXPECT_TRUE(parsed_pattern("ns::f in ns::g@net.c:1").bare);
+  for (const char* text :
+       {"uprobe:/x:f in main", "uprobe:/x:f in *@*.c:*", "f in main", "f in main@net.c:120",
+        "ns::f in ns::g", "ns::f in ns::g@net.c:1", "uprobe::f in operator new(unsigned long)"})
+    EXPECT_EQ(to_string(parsed_pattern(text)), text);
+  EXPECT_EQ(to_string(parsed_pattern("server:f in main")), "uprobe:server:f in main");
+}
+
+TEST(Pattern, WrongCopiesAreRefusedWhereTheyAre) {
+  EXPECT_EQ(refusal_of_pattern("u:/x:f in ", 10), "the function after \" in \" is empty");
+  EXPECT_EQ(refusal_of_pattern("u:/x: in g", 5), "the function is empty");
+  EXPECT_EQ(refusal_of_pattern("u:/x:f in g+4", 11),
+            "a copy of an inlined function has no offset: leave it away");
+  EXPECT_EQ(refusal_of_pattern("ur:/x:f in g", 0),
+            "an inlined function has no return: uprobe: traces where it begins");
+}
+
 TEST(Pattern, WrongLinesAreRefusedWhereTheyAre) {
   EXPECT_EQ(refusal_of_pattern("u:/x@net.c:0", 11), "lines are numbers from 1 to 2147483647");
   EXPECT_EQ(refusal_of_pattern("u:/x@net.c:5:99999999999", 13),

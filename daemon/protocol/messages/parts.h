@@ -171,7 +171,7 @@ struct GraphPart {
 // One staged setting: pattern + target + spec.
 struct SettingPart {
   std::string pattern;
-  std::string scope;  // "local" or "global"
+  std::string scope;  // "local", "global" or "inlined"
   TargetPart target;
   std::string action;                       // the spec: the value of --do
   std::optional<std::string> when = {};     // its condition: the value of --when
