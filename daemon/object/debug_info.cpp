@@ -118,6 +118,13 @@ std::optional<UnitEntries> DebugInfo::unit_at(uint64_t address) {
   return std::nullopt;
 }
 
+std::optional<UnitEntries> DebugInfo::unit(size_t number) {
+  Unit& unit = units_[number];
+  const auto& entries = open(unit);
+  if (!entries) return std::nullopt;
+  return UnitEntries{*entries, unit.die};
+}
+
 void DebugInfo::index(Unit& unit) {
   if (std::exchange(unit.indexed, true)) return;
   if (const auto& entries = open(unit)) index_below(*entries, 0);

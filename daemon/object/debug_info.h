@@ -53,6 +53,10 @@ class DebugInfo {
   // The unit with the code at the address.
   std::optional<UnitEntries> unit_at(uint64_t address);
 
+  // The units one after another, those that are elsewhere opened; none where that fails.
+  size_t unit_count() const { return units_.size(); }
+  std::optional<UnitEntries> unit(size_t number);
+
   // Each table of lines once. They are in the file itself, also those of split units.
   std::vector<UnitLines> lines() const;
   const ElfImage& image() const { return *image_; }

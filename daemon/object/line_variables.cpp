@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "daemon/base/nearest.h"
+#include "daemon/object/copy_parameters.h"
 #include "daemon/object/field_finder.h"
+#include "daemon/object/inlined_copies.h"
 #include "daemon/object/language.h"
 #include "daemon/object/line_program.h"
 #include "daemon/object/scopes.h"
@@ -58,6 +60,7 @@ std::string name_in(const FieldPath& path) { return path.base.substr(kVariable.s
 std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string place_text(const LineCode& line) {
+  if (line.copy) return beginning_text(*line.copy, line.function);
   return file_name_of(line.source) + ":" + std::to_string(line.line);
 }
 
@@ -150,7 +153,7 @@ struct LineVariables::Operands {
 };
 
 LineVariables::LineVariables(const ElfFile& file, const FieldsAsked& asked)
-    : file_(file), levels_(asked.levels) {
+    : file_(file), levels_(asked.levels), asked_(asked) {
   for (const std::string& text : asked.paths)
     if (auto path = parse_place(text); path && is_variable(*path))
       paths_.push_back(*std::move(path));
@@ -216,6 +219,11 @@ std::shared_ptr<const Arguments> LineVariables::at(const LineCode& line) {
   return std::move(operands).take();
 }
 
+Scopes LineVariables::scopes_at(const LineCode& line, const CodePlace& place) const {
+  if (line.copy) return Scopes(line.copy->entry.die, {line.source, line.line});
+  return Scopes(place.die, place.address, place.base, {line.source, line.line});
+}
+
 LineVariables::Reached LineVariables::reach(const FieldPath& path, const LineCode& line,
                                             const CodePlace& place) {
   Reached reached;
@@ -225,7 +233,7 @@ LineVariables::Reached LineVariables::reach(const FieldPath& path, const LineCod
     return std::move(reached);
   };
   const std::string name = name_in(path);
-  const Scopes scopes(place.die, place.address, place.base, {line.source, line.line});
+  const Scopes scopes = scopes_at(line, place);
   if (!scopes.why_unclear().empty())
     return fail("variables at " + place_text(line) + " are not known: " + scopes.why_unclear());
   const auto found = scopes.named(name);
@@ -240,6 +248,9 @@ LineVariables::Reached LineVariables::reach(const FieldPath& path, const LineCod
                 place_text(line));
   const Location& location = reached.location;
   if (!location.why_not.empty()) return fail(why_no_place(variable, location.why_not, line, place));
+  if (line.copy)
+    if (auto why = why_not_as_given(variable, location, place); !why.empty())
+      return fail(why_no_place(variable, why, line, place));
   const auto unit = unit_of_entry(variable);
   if (!location.is_memory && is_of_parts(type))
     return fail("\"" + name + "\" is a whole " + text_of_type(type) +
@@ -258,7 +269,7 @@ LineVariables::Reached LineVariables::reach(const FieldPath& path, const LineCod
 
 ReachedFields LineVariables::all_at(const LineCode& line, const CodePlace& place) {
   ReachedFields all;
-  const Scopes scopes(place.die, place.address, place.base, {line.source, line.line});
+  const Scopes scopes = scopes_at(line, place);
   for (const std::string& name : scopes.names()) {
     const auto path = parse_place(std::string(kVariable) + name);
     if (!path || !path->steps.empty()) continue;  // the compiler's: it has no name to write
@@ -288,7 +299,7 @@ std::string LineVariables::why_no_place(const Die& variable, const std::string& 
                                         const LineCode& line, const CodePlace& place) {
   std::string text =
       "\"" + dwarf::name_of(variable) + "\" cannot be read at " + place_text(line) + ": " + why;
-  if (explained_++ >= kMostExplained) return text;
+  if (line.copy || explained_++ >= kMostExplained) return text;
   const auto lines = lines_with(variable, line, place);
   if (lines.empty()) return text + "; the function has no line where it can";
   return text + "; it can at " + (lines.size() == 1 ? "line " : "lines ") + text_of_lines(lines);

@@ -10,6 +10,7 @@
 #include "daemon/base/nearest.h"
 #include "daemon/object/demangle.h"
 #include "daemon/object/elf_image.h"
+#include "daemon/object/inlined_copies.h"
 #include "daemon/object/pattern_names.h"
 #include "daemon/object/probes.h"
 
@@ -60,7 +61,7 @@ class Functions {
     if (all_.empty() && object_.elf().indirect_functions().empty())
       return "the file has no symbols of functions: install its debug symbols";
     for (const auto why : {&Functions::not_exported, &Functions::part, &Functions::import,
-                           &Functions::plain_name, &Functions::parameters})
+                           &Functions::plain_name, &Functions::parameters, &Functions::inlined})
       if (auto text = (this->*why)(); !text.empty()) return text;
     return near();
   }
@@ -126,6 +127,15 @@ class Functions {
         return "the file has " + demangle(one.name).value_or(*name) + ": leave the parameters away";
     }
     return {};
+  }
+
+  std::string inlined() const {
+    if (names_copies(pattern_)) return {};
+    const auto found = find_inlined(object_.elf(), pattern_);
+    if (!found || found->copies.empty()) return {};
+    const size_t count = found->copies.size();
+    return "it was inlined into other functions, at " + std::to_string(count) +
+           (count == 1 ? " place" : " places") + ": --inlined traces it there";
   }
 
   std::string usdt() const {

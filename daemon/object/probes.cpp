@@ -8,15 +8,18 @@
 
 #include "daemon/object/call_graph.h"
 #include "daemon/object/code/caller.h"
+#include "daemon/object/code/copy_entry.h"
 #include "daemon/object/code/go_entry.h"
 #include "daemon/object/code/indirect_calls.h"
 #include "daemon/object/code/instruction.h"
 #include "daemon/object/code/placement.h"
+#include "daemon/object/copy_parameters.h"
 #include "daemon/object/data_map.h"
 #include "daemon/object/demangle.h"
 #include "daemon/object/function_arguments.h"
 #include "daemon/object/go_program.h"
 #include "daemon/object/ifuncs.h"
+#include "daemon/object/inlined_copies.h"
 #include "daemon/object/line_finder.h"
 #include "daemon/object/line_variables.h"
 #include "daemon/object/none_fits.h"
@@ -48,6 +51,26 @@ struct FunctionBytes {
       if (other.address == address) return other.bytes;
     return view.body.bytes;
   }
+};
+
+// A function that has copies of inlined ones.
+struct Host {
+  Host(const Function* of, Result<FunctionBytes> bytes, const ElfFile& file)
+      : function(of), code(std::move(bytes)) {
+    if (code) flow.emplace(code->view, reader_of(file));
+  }
+
+  std::string why_not(const InlinedCopy& copy) const {
+    if (copy.may_be_repeated)
+      return "its first line begins in several pieces of it, as where a loop around it was "
+             "unrolled";
+    return flow ? flow->why_not_entered_there(copy.code, copy.address, copy.is_said)
+                : "the code around it cannot be read";
+  }
+
+  const Function* function;
+  Result<FunctionBytes> code;
+  std::optional<HostFlow> flow;
 };
 
 constexpr uint64_t kMostDecodedForLines = 128 << 20;  // a third of the CPU time that a reader has
@@ -97,6 +120,20 @@ class FunctionFinder {
       match_.why_none = "the code of these lines is in functions of other names";
     note_files(lines);
     return finish();
+  }
+
+  // The functions that the pattern names, if it names some, and these copies of inlined ones.
+  ProbeMatch run_with(const InlinedFound& inlined) {
+    if (pattern_.kind == ProbeKind::function) add_named({});
+    for (const InlinedCopy& copy : inlined.copies) add_copy(copy);
+    note_copies(inlined);
+    if (pattern_.kind == ProbeKind::inlined || inlined.are_removed)
+      match_.why_none = inlined.why_none;
+    if (probes_.empty() && match_.refused.empty() && !inlined.copies.empty())
+      match_.why_none = "the copies are in functions of other names";
+    ProbeMatch match = finish();
+    settle_parameters(match);
+    return match;
   }
 
   ProbeMatch run(const Below& below) {
@@ -152,13 +189,17 @@ class FunctionFinder {
   }
 
   ProbeMatch run_without(const std::vector<std::string>& skip) {
+    add_named(skip);
+    return finish();
+  }
+
+  void add_named(const std::vector<std::string>& skip) {
     for (const Function& function : all_)
       if (matches(function) && !is_any_of(skip, function)) add(function, function);
     for (const Function& function : object_->elf().indirect_functions())
       if (matches(function) && !is_any_of(skip, function)) add_indirect(function);
     note_indirect();
     note_parts();
-    return finish();
   }
 
   ProbeMatch run_named(const Below& below) {
@@ -393,6 +434,83 @@ class FunctionFinder {
     match_.notes.push_back(std::move(text));
   }
 
+  // ---- copies of inlined functions ----
+
+  // The function whose code it is; of its part elsewhere, the whole one.
+  const Function* host_of(uint64_t address, const Function& around) const {
+    const auto [at, end] = std::ranges::equal_range(all_, around.address, {}, &Function::address);
+    const Function* named = nullptr;
+    for (auto one = at; one != end; ++one)
+      if (one->name == around.name) named = &*one;
+    if (!named || !is_cold_part(*named)) return named;
+    const std::string_view whole =
+        std::string_view(named->name).substr(0, named->name.find(".cold"));
+    for (const Function& one : all_)
+      if (one.name == whole && &part_around(one, address) == named) return &one;
+    return named;
+  }
+
+  void add_copy(const InlinedCopy& copy) {
+    const auto around = object_->elf().function_at(copy.address);
+    const Function* const host = around ? host_of(copy.address, *around) : nullptr;
+    if (!host) {
+      if (pattern_.host.empty())
+        refuse_copy(copy, name_of(copy, "?"),
+                    "no function that the file names contains the code, so it is not known where "
+                    "its instructions begin");
+      return;
+    }
+    if (!pattern_.host.empty() && !names_host(pattern_, host->name)) return;
+    const std::string name = name_of(copy, host->name);
+    if (!host_ || host_->function != host) host_.emplace(host, read_code(*host), object_->elf());
+    decoded_bytes_ += host->size;
+    if (decoded_bytes_ > kMostDecodedForLines)
+      return refuse_copy(copy, name,
+                         "functions around so many copies take too long to decode: name fewer");
+    const std::string why = host_->why_not(copy);
+    if (!why.empty()) return refuse_copy(copy, name, "its hits might not be its calls: " + why);
+    offset_ = copy.address - around->address;
+    line_ = {.function = *around, .line = copy.begins, .source = copy.file, .copy = &copy};
+    const Function named{.name = copy.function};
+    if (host->address == around->address)
+      add_as(name, named, *around, host_->code);
+    else
+      add_as(name, named, *around, read_code(*around));
+    offset_ = 0;
+    line_ = {};
+  }
+
+  void refuse_copy(const InlinedCopy& copy, const std::string& name, const std::string& why) {
+    match_.refused.push_back({name, object_->elf().offset_of(copy.address), std::nullopt, why});
+  }
+
+  std::string name_of(const InlinedCopy& copy, const std::string& host) const {
+    Pattern exact = pattern_;
+    exact.kind = ProbeKind::inlined;
+    exact.bare = false;
+    exact.object = object_->path();
+    exact.function = copy.function;
+    exact.host = host;
+    exact.file = copy.line ? source_in_name(copy.file) : "";
+    exact.line = copy.line;
+    return to_string(exact);
+  }
+
+  void note_copies(const InlinedFound& inlined) {
+    const auto shared = std::ranges::count_if(
+        inlined.copies, [](const InlinedCopy& one) { return one.others_there > 0; });
+    if (shared > 0)
+      match_.notes.push_back(
+          object_->path() + ": " + std::to_string(shared) +
+          (shared == 1 ? " instruction begins" : " instructions begin") +
+          " several inlined copies of a function, which a hit does not tell apart");
+    if (inlined.without_code > 0 && !inlined.copies.empty())
+      match_.notes.push_back(
+          object_->path() + ": " + std::to_string(inlined.without_code) +
+          (inlined.without_code == 1 ? " inlined copy has" : " inlined copies have") +
+          " no code: the compiler or the linker has removed it");
+  }
+
   void leave_out(const Function& function, const std::string& why) {
     match_.refused.push_back({name_of(function), function.offset, std::nullopt, why});
   }
@@ -456,10 +574,11 @@ class FunctionFinder {
               .returns = planned.plan};
     const auto same = [&](const Site& other) { return other.offset == site.offset; };
     if (std::any_of(probe.sites.begin(), probe.sites.end(), same)) return;
-    site.args = offset_ == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
-                             : arguments_.within(function);
+    if (!line_.copy)
+      site.args = offset_ == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
+                               : arguments_.within(function);
     site.words_below_caller = words_to_caller(function, code, placed);
-    if (line_.line) add_variables(site, function, code);
+    if (line_.line || line_.copy) add_variables(site, function, code);
     if (!site.symbols || site.args->size() + site.symbols->size() <= kMostOperands)
       probe.sites.push_back(std::move(site));
     else
@@ -475,6 +594,7 @@ class FunctionFinder {
     line_.address = function.address + (site.offset - function.offset);
     line_.is_shared |= site.moved_bytes > 0;
     line_.code = code.body;
+    if (line_.copy) site.args = variables_.parameters_of(line_);
     site.symbols = variables_.at(line_);
   }
 
@@ -548,7 +668,8 @@ class FunctionFinder {
   const SiteCosts& costs_;
   FunctionArguments arguments_;
   LineVariables variables_;
-  LineCode line_;  // for which a probe is added; 0: none
+  std::optional<Host> host_;  // of the copy that was added last
+  LineCode line_;             // for which a probe is added; 0: none
   Ifuncs ifuncs_;
   std::vector<std::string> indirect_;  // notes
   std::optional<ReturnPlanner> return_planner_;
@@ -673,6 +794,21 @@ Result<ProbeMatch> find_at_lines(const ObjectFilePtr& object, const Pattern& pat
   return FunctionFinder(object, pattern, std::nullopt, costs, fields).run_at(*lines);
 }
 
+Result<ProbeMatch> find_copies(const ObjectFilePtr& object, const Pattern& pattern,
+                               const SiteCosts& costs, const FieldsAsked& fields) {
+  const auto inlined = find_inlined(object->elf(), pattern);
+  if (!inlined) return inlined.error();
+  return FunctionFinder(object, pattern, std::nullopt, costs, fields).run_with(*inlined);
+}
+
+// Calls of copies have no end that could be followed.
+void note_unfollowed(ProbeMatch& match, const ObjectFile& object) {
+  if (match.notes.size() < kMostMatchNotes)
+    match.notes.push_back(object.path() +
+                          ": copies of inlined functions are left out, because they have no return "
+                          "at which a call ends");
+}
+
 Error no_return_of(const Pattern& pattern, const char* what) {
   return {Code::invalid, to_string(pattern) + " is no " + what +
                              ": it has no return, retval, duration or time; --from and --to "
@@ -719,10 +855,21 @@ Result<ProbeMatch> find_probes(const ObjectFilePtr& object, const Pattern& patte
     if (returns || below) return no_return_of(pattern, "function, but a line");
     return find_at_lines(object, pattern, costs, fields);
   }
+  const bool follows = returns || below;
+  if (pattern.kind == ProbeKind::inlined && follows)
+    return no_return_of(pattern, "function of its own, but a copy of an inlined one");
+  if (names_copies(pattern) && !follows && !pattern.offset && !address_in(pattern)) {
+    auto match = find_copies(object, pattern, costs, fields);
+    const bool is_explained = !match || !match->why_none.empty();
+    if (is_explained || pattern.kind == ProbeKind::inlined) return match;
+    return explained(*std::move(match), *object, pattern);
+  }
   if (const auto address = address_in(pattern); address && !below)
     return find_at(*address, object, pattern, returns, costs, fields);
   FunctionFinder finder(object, pattern, returns, costs, fields);
-  return below ? finder.run(*below) : explained(finder.run(), *object, pattern);
+  auto match = below ? finder.run(*below) : explained(finder.run(), *object, pattern);
+  if (names_copies(pattern) && follows) note_unfollowed(match, *object);
+  return match;
 }
 
 }  // namespace tracectl

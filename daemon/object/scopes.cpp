@@ -142,6 +142,10 @@ Scopes::Owner Scopes::owner_of_line(const Die& caller, const Die& inlined) const
   return *called < *begins ? Owner::inlined : Owner::unclear;
 }
 
+bool Scopes::is_there(const Die& variable) const {
+  return !begins_ || dwarf::tag_of(variable) == DW_TAG_formal_parameter;
+}
+
 bool Scopes::is_member(const std::string& name) const {
   std::optional<Die> object;
   each_variable(blocks_.back(), [&](const Die& variable) {
@@ -159,7 +163,8 @@ std::vector<Die> Scopes::named(const std::string& name) const {
   const Die& function = blocks_.back();
   for (const Die& block : blocks_) {
     each_variable(block, [&](const Die& variable) {
-      if (dwarf::name_of(variable) == name && !is_declared_later(variable, function, line_.number))
+      if (dwarf::name_of(variable) == name && is_there(variable) &&
+          !is_declared_later(variable, function, line_.number))
         found.push_back(variable);
     });
     if (!found.empty()) return found;
@@ -186,7 +191,8 @@ std::vector<std::string> Scopes::names() const {
   for (const Die& block : blocks_)
     each_variable(block, [&](const Die& variable) {
       std::string name = dwarf::name_of(variable);
-      if (!name.empty() && all.size() < kMostVariableNames && seen.insert(name).second)
+      if (!name.empty() && is_there(variable) && all.size() < kMostVariableNames &&
+          seen.insert(name).second)
         all.push_back(std::move(name));
     });
   return all;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/object/die.h"
@@ -24,6 +25,11 @@ class Scopes {
   // `function` contains the address, to which the line was compiled; libdw counts addresses of its entries from `base`.
   Scopes(const dwarf::Die& function, uint64_t address, uint64_t base, Line line);
 
+  // Of a copy of an inlined function, where it begins: of its own variables it has the parameters there. The line is the one
+  // in which the function begins.
+  Scopes(const dwarf::Die& copy, Line line)
+      : line_(std::move(line)), begins_(true), blocks_{copy} {}
+
   // The variable that the name means at the line: what is declared in a later line is another one. Of several in one
   // block there is more than one. Those of the unit come last.
   std::vector<dwarf::Die> named(const std::string& name) const;
@@ -39,10 +45,12 @@ class Scopes {
  private:
   enum class Owner { caller, inlined, unclear };
 
+  bool is_there(const dwarf::Die& variable) const;
   void add_around(uint64_t address);
   Owner owner_of_line(const dwarf::Die& caller, const dwarf::Die& inlined) const;
 
   Line line_;
+  bool begins_ = false;             // the function, and has no variables yet
   std::vector<dwarf::Die> blocks_;  // from the innermost on; the last one is a function
   std::string why_unclear_;
 };
