@@ -21,7 +21,7 @@ MAN = support.ROOT / 'docs/man'
 COMMON = {'-h', '--help', '--version', '--socket', '--embedded', '--json', '-q', '--quiet', '-v',
           '--verbose', '--host', '--end-with-input', '--debuginfo', '--stack-format'}
 TARGET = {'-p', '--pid', '-x', '--executable', '-a', '--all', '-f', '--follow', '--first-child',
-          '-u', '--unit', '--cgroup', '--container', '--pod', '--global', '--local'}
+          '-u', '--unit', '--cgroup', '--container', '--pod', '--global', '--local', '--inlined'}
 
 
 def page(name):

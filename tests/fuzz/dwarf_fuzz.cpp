@@ -22,8 +22,10 @@
 #include "daemon/object/arg_spec.h"
 #include "daemon/object/debug_files.h"
 #include "daemon/object/dwarf_package.h"
+#include "daemon/object/inlined_copies.h"
 #include "daemon/object/line_variables.h"
 #include "daemon/object/parameters.h"
+#include "daemon/object/return_planner.h"
 #include "tests/support/elf_builder.h"
 #include "tests/support/program.h"
 
@@ -150,7 +152,7 @@ class Subject {
 
 const Subject& subject(uint8_t number) {
   using Units = Subject::Units;
-  static const std::array<Subject, 12> kSubjects{
+  static const std::array<Subject, 14> kSubjects{
       Subject{"parameters"},
       Subject{"parameters_dwarf4"},
       Subject{"parameters_o0"},
@@ -162,7 +164,9 @@ const Subject& subject(uint8_t number) {
       Subject{"fields"},
       Subject{"variables"},
       Subject{"variables_o2"},
-      Subject{"variables_clang_o2"}};
+      Subject{"variables_clang_o2"},
+      Subject{"inlined"},
+      Subject{"inlined_clang"}};
   return kSubjects[number % kSubjects.size()];
 }
 
@@ -267,6 +271,40 @@ void check_variables(const ElfFile& file, const Function& function, LineVariable
   }
 }
 
+void check_given(const Arguments& parameters) {
+  must(parameters.size() <= kMostArguments);
+  for (const Argument& one : parameters) {
+    must(is_name(one.name) && is_name(one.text));
+    const unsigned size = one.size_bytes;
+    must(size == 1 || size == 2 || size == 4 || size == 8);
+    must(one.place != Argument::Place::symbol);
+    if (one.place == Argument::Place::in_register) must(is_general(one.base) && one.offset == 0);
+  }
+}
+
+void check_copies(const ElfFile& file, LineVariables& variables) {
+  Pattern all;
+  all.kind = ProbeKind::inlined;
+  all.function = all.host = "*";
+  const auto found = find_inlined(file, all);
+  if (!found) return;
+  must(found->copies.size() <= kMostCopies);
+  for (const InlinedCopy& copy : found->copies) {
+    must(is_name(copy.function) && !copy.function.empty() && is_name(copy.file));
+    const auto host = file.function_at(copy.address);
+    const auto code =
+        host ? file.read_at_most(host->offset, host->size) : Result<std::vector<uint8_t>>(Error{});
+    if (!code) continue;
+    const FunctionCode around{{host->address, *code}, Extent::whole, {}};
+    (void)HostFlow(around, reader_of(file))
+        .why_not_entered_there(copy.code, copy.address, copy.is_said);
+    LineCode place{*host, copy.address, *code, copy.begins, copy.file};
+    place.copy = &copy;
+    check_given(*variables.parameters_of(place));
+    (void)variables.at(place);
+  }
+}
+
 void check_fields(const Argument& owner) {
   if (!owner.asked_fields) return;
   for (const ReachedField& field : *owner.asked_fields) {
@@ -291,6 +329,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FunctionParameters lists(*file, {.paths = {}, .levels = kMostFieldLevels});
   LineVariables variables(*file, {.paths = kVariablePaths});
   LineVariables all_variables(*file, {.paths = {}, .levels = 2});
+  check_copies(*file, variables);
   bool any = false;
   for (const Function& function : file->functions()) {
     if (function.size > 0 && function.size < 1024) {

@@ -1,0 +1,4 @@
+// build: -O2 -g -gdwarf-5 -fcf-protection=none
+// compiler: clang++ -std=c++20
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/targets/inlined_cxx.cpp"
