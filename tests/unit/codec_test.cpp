@@ -222,9 +222,10 @@ TEST(Convert, WrongTargetsAreRefusedByField) {
 }
 
 TEST(Convert, ScopesAreKnownByName) {
-  for (Scope scope : {Scope::local, Scope::global}) EXPECT_EQ(*scope_of(name_of(scope)), scope);
+  for (Scope scope : {Scope::local, Scope::global, Scope::inlined})
+    EXPECT_EQ(*scope_of(name_of(scope)), scope);
   EXPECT_EQ(scope_of("globel").error().message,
-            "scope: unknown scope \"globel\": local, global; did you mean \"global\"?");
+            "scope: unknown scope \"globel\": local, global, inlined; did you mean \"global\"?");
 }
 
 TEST(Convert, ArgumentsAreListedByNumberAndType) {
