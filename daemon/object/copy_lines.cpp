@@ -24,7 +24,8 @@ CopyLines::CopyLines(const LineSections& sections, uint64_t offset) {
 
 // There can be several: of the call, of the function's first line and of its first statement.
 CopyLines::Rows CopyLines::first_rows(uint64_t entry) const {
-  const auto [first, last] = std::ranges::equal_range(rows_, entry, {}, &Row::address);
+  const auto first = std::ranges::lower_bound(rows_, entry, {}, &Row::address);
+  const auto last = std::ranges::upper_bound(rows_, entry, {}, &Row::address);
   if (first != last) return {first, last};
   if (first == rows_.begin()) return {};
   return {*(first - 1)};

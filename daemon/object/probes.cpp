@@ -438,10 +438,10 @@ class FunctionFinder {
 
   // The function whose code it is; of its part elsewhere, the whole one.
   const Function* host_of(uint64_t address, const Function& around) const {
-    const auto [at, end] = std::ranges::equal_range(all_, around.address, {}, &Function::address);
     const Function* named = nullptr;
-    for (auto one = at; one != end; ++one)
-      if (one->name == around.name) named = &*one;
+    auto at = std::ranges::lower_bound(all_, around.address, {}, &Function::address);
+    for (; at != all_.end() && at->address == around.address; ++at)
+      if (at->name == around.name) named = &*at;
     if (!named || !is_cold_part(*named)) return named;
     const std::string_view whole =
         std::string_view(named->name).substr(0, named->name.find(".cold"));
