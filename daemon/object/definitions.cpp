@@ -2,6 +2,7 @@
 #include "daemon/object/definitions.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 #include "daemon/object/member_place.h"
@@ -89,6 +90,19 @@ uint64_t compared_size(const std::optional<Die>& type) {
   return type && ::dwarf_aggregate_size(const_cast<Die*>(&*type), &size) == 0 ? size : 0;
 }
 
+// The truth value of C and that of C++ have two names, and are one type in a header that both use.
+std::string compared_text(const std::optional<Die>& type) {
+  constexpr std::string_view kOfC = "_Bool";
+  std::string text = text_of_type(type);
+  const size_t at = text.find(kOfC);
+  const auto is_of_word = [&](size_t i) {
+    return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
+  };
+  if (at == std::string::npos || (at > 0 && is_of_word(at - 1)) || is_of_word(at + kOfC.size()))
+    return text;
+  return text.replace(at, kOfC.size(), "bool");
+}
+
 // The type's own, and those of its unnamed structs. False if there are too many.
 bool add_members(const Die& type, int depth, std::vector<ComparedMember>& all) {
   if (depth > kDeepestCompared) return false;
@@ -99,7 +113,7 @@ bool add_members(const Die& type, int depth, std::vector<ComparedMember>& all) {
         tag == DW_TAG_member || tag == DW_TAG_inheritance ? place_of_member(child) : std::nullopt;
     if (!place) return true;  // or it has no fixed place, and is never read
     const auto of_member = dwarf::type_of(child);
-    all.push_back({dwarf::name_of(child), text_of_type(of_member), place->first_bit,
+    all.push_back({dwarf::name_of(child), compared_text(of_member), place->first_bit,
                    place->bit_count, compared_size(of_member)});
     const auto within = stripped(of_member);
     const bool is_unnamed =

@@ -8,6 +8,7 @@
 struct conn;
 struct different;
 struct nowhere;
+struct shared;
 namespace net {
 class Socket;
 inline namespace v2 {

@@ -56,6 +56,11 @@ TEST(DeclaredTypes, ThatUnitsDefineDifferentlyHaveNoFields) {
                   "struct different is not the same in all units of the file");
 }
 
+TEST(DeclaredTypes, ThatCAndCxxDefineWithABoolAreTheSame) {
+  EXPECT_EQ(places_in_declared("see_shared", "arg.s->id"), Places{16});
+  EXPECT_EQ(in_declared("see_shared", "arg.s->open").type.size_bytes, 1);
+}
+
 TEST(DeclaredTypes, ThatNoUnitDefinesHaveNoFields) {
   expect_no_field("see_nowhere", "arg.n->id", "struct nowhere is defined by none of the units");
 }
