@@ -18,6 +18,12 @@ constexpr uint64_t kMostEntriesOfFile = 50'000'000;
 constexpr int kMostRangesOfFunction = 4;
 constexpr int kMostOverlaps = 16;
 
+std::string name_of_unit(const Die& unit) {
+  const std::string name = dwarf::name_of(unit);
+  if (!name.empty()) return name;
+  return "at offset " + std::to_string(::dwarf_dieoffset(const_cast<Die*>(&unit)));
+}
+
 }  // namespace
 
 std::optional<DebugInfo> DebugInfo::open(ElfImage image, const std::string& program,
@@ -127,34 +133,40 @@ std::optional<UnitEntries> DebugInfo::unit(size_t number) {
 
 void DebugInfo::index(Unit& unit) {
   if (std::exchange(unit.indexed, true)) return;
-  if (const auto& entries = open(unit)) index_below(*entries, 0);
+  const auto& entries = open(unit);
+  if (!entries) return;
+  Functions functions;
+  if (index_below(*entries, 0, functions))
+    functions_.insert(functions.begin(), functions.end());
+  else if (entries_seen_ <= kMostEntriesOfFile)
+    left_out_.push_back(name_of_unit(unit.die));
 }
 
 // Functions can be in namespaces, classes, and the blocks of other functions.
-bool DebugInfo::index_below(const CodeEntry& parent, int depth) {
+bool DebugInfo::index_below(const CodeEntry& parent, int depth, Functions& functions) {
   if (depth > dwarf::kDeepestEntry) return true;
   return dwarf::each_child(parent.die, [&](const Die& die) {
     if (++entries_seen_ > kMostEntriesOfFile) return false;
     const CodeEntry entry{die, parent.base};
     switch (dwarf::tag_of(die)) {
-      case DW_TAG_subprogram: add_function(entry); [[fallthrough]];
+      case DW_TAG_subprogram: add_function(entry, functions); [[fallthrough]];
       case DW_TAG_namespace:
       case DW_TAG_structure_type:
       case DW_TAG_class_type:
       case DW_TAG_union_type:
-      case DW_TAG_lexical_block: return index_below(entry, depth + 1);
+      case DW_TAG_lexical_block: return index_below(entry, depth + 1, functions);
       default: return true;
     }
   });
 }
 
-void DebugInfo::add_function(const CodeEntry& entry) {
+void DebugInfo::add_function(const CodeEntry& entry, Functions& functions) {
   Dwarf_Addr base = 0, start = 0, end = 0;
   ptrdiff_t at = 0;
   for (int i = 0; i < kMostRangesOfFunction; ++i) {
     at = ::dwarf_ranges(const_cast<Die*>(&entry.die), at, &base, &start, &end);
     if (at <= 0) return;
-    functions_.emplace(start + entry.base, entry);
+    functions.emplace_back(start + entry.base, entry);
   }
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "daemon/object/die.h"
@@ -61,6 +62,9 @@ class DebugInfo {
   std::vector<UnitLines> lines() const;
   const ElfImage& image() const { return *image_; }
 
+  // The names of units that were needed and are left out because they are damaged, each once.
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
  private:
   struct Unit {
     dwarf::Die die;
@@ -79,8 +83,9 @@ class DebugInfo {
   bool add_ranges(size_t unit);
   const std::optional<CodeEntry>& open(Unit& unit);
   void index(Unit& unit);
-  bool index_below(const CodeEntry& parent, int depth);
-  void add_function(const CodeEntry& entry);
+  using Functions = std::vector<std::pair<uint64_t, CodeEntry>>;  // by address
+  bool index_below(const CodeEntry& parent, int depth, Functions& functions);
+  static void add_function(const CodeEntry& entry, Functions& functions);
 
   // Declared in this order because the later ones use the earlier ones.
   std::unique_ptr<ElfImage> common_image_, image_;
@@ -91,6 +96,7 @@ class DebugInfo {
   std::vector<Range> ranges_;  // by start
   std::unordered_multimap<uint64_t, CodeEntry> functions_;
   uint64_t entries_seen_ = 0;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace tracectl
