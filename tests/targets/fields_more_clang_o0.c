@@ -1,0 +1,4 @@
+// build: -O0 -g -gdwarf-4
+// compiler: clang
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/targets/fields_more.c"
