@@ -502,7 +502,7 @@ fuzz:
 
 bench: all $(bench_bins)
 	@for program in $(bench_bins); do echo "== $$(basename $$program)"; $$program; done
-	@for program in begin restart page status many real; do echo "== $$program"; /usr/bin/python3 tests/bench/$$program.py; done
+	@for program in begin restart page status many real fields; do echo "== $$program"; /usr/bin/python3 tests/bench/$$program.py; done
 soak: all $(soak_bin)
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} /usr/bin/python3 tests/run -v soak
 soak-upgrade: all deb
