@@ -44,11 +44,13 @@ std::string lines_of(const std::vector<FieldPart>& fields) {
 
 std::string text_of(const ProbePart& probe, std::string_view name) {
   std::string text = std::string(name) + "\n";
-  if (probe.args.empty()) return text + "  no arguments\n";
-  for (const ArgumentPart& argument : probe.args) {
+  if (probe.args.empty()) text += "  no arguments\n";
+  const auto add = [&](const ArgumentPart& argument) {
     text += line_of(argument);
     if (argument.members) text += lines_of(*argument.members);
-  }
+  };
+  for (const ArgumentPart& argument : probe.args) add(argument);
+  if (probe.result) add(*probe.result);
   return text;
 }
 

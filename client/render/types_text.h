@@ -9,7 +9,7 @@
 
 namespace tracectl {
 
-// The arguments of each probe and the fields that these lead to, a line each, of so many probes.
+// The arguments and the result of each probe and the fields that these lead to, a line each, of so many probes.
 std::string types_text(const protocol::ProbeListReply& reply, size_t probes = SIZE_MAX);
 
 }  // namespace tracectl

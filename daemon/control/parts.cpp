@@ -32,6 +32,7 @@ SitePart part_of(const Object& object, const Site& site) {
 
 // Of a bit field with its number of bits: "u8:5".
 std::string type_of_field(const ReachedField& field) {
+  if (field.text) return "text";
   if (!field.why_not.empty() || field.is_address) return field.type.declared_type;
   const std::string bits = field.bit_count ? ":" + std::to_string(field.bit_count) : "";
   return type_name(field.type) + bits;
@@ -79,12 +80,26 @@ std::vector<ArgumentPart> parts_of(const Site& site) {
   return parts;
 }
 
+// None if nothing is known of it.
+std::optional<ArgumentPart> result_of(const Site& site) {
+  if (!site.result || is_bare_register(*site.result) ||
+      site.result->place == Argument::Place::nothing)
+    return std::nullopt;
+  ArgumentPart part = protocol::part_of(*site.result, 0);
+  part.name = "retval";
+  const std::string before = site.result->declared_type + " ";  // why it cannot be read follows
+  if (!part.readable && part.place.starts_with(before)) part.place.erase(0, before.size());
+  if (site.result->asked_fields) part.members = parts_of(*site.result->asked_fields);
+  return part;
+}
+
 ProbePart part_of(const Object& object, const Probe& probe) {
   ProbePart part{.probe = probe.name,
                  .cost = {},
                  .demangled = probe.demangled,
                  .sites = {},
-                 .args = parts_of(probe.sites.front())};
+                 .args = parts_of(probe.sites.front()),
+                 .result = result_of(probe.sites.front())};
   CostClass dearest = CostClass::fast;
   for (const Site& site : probe.sites) {
     part.sites.push_back(part_of(object, site));
@@ -108,6 +123,8 @@ size_t least_bytes_of(const Object& object, const Probe& probe) {
   if (const auto& symbols = probe.sites.front().symbols)
     for (const Argument& operand : *symbols)
       if (operand.asked_fields) bytes += least_bytes_of(*operand.asked_fields);
+  if (const auto& result = probe.sites.front().result; result && result->asked_fields)
+    bytes += least_bytes_of(*result->asked_fields);
   for (const Argument& argument : *probe.sites.front().args) {
     bytes += argument.text.size() + argument.name.size() + argument.declared_type.size();
     if (argument.asked_fields) bytes += least_bytes_of(*argument.asked_fields);

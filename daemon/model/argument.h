@@ -103,8 +103,52 @@ struct Argument {
   }
 };
 
+// Bits of one byte of an object.
+struct BitsOfByte {
+  uint64_t at = 0;  // bytes from the object's start
+  uint8_t first_bit = 0;
+  uint8_t bit_count = 8;
+
+  bool operator==(const BitsOfByte&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("at", s.at);
+    f("first_bit", s.first_bit);
+    f("bit_count", s.bit_count);
+  }
+};
+
+// Where a string of libc++ has its text while that is short: in itself.
+struct ShortText {
+  BitsOfByte is_long;  // 1: the text is elsewhere
+  BitsOfByte length;
+  uint64_t text_at = 0;
+
+  bool operator==(const ShortText&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("is_long", s.is_long);
+    f("length", s.length);
+    f("text_at", s.text_at);
+  }
+};
+
+// Where an object that is a text, as a std::string, has the pointer to its characters and their number, each of 8 bytes:
+// bytes from the object's start.
+struct TextPlace {
+  uint64_t pointer_at = 0;
+  uint64_t length_at = 0;
+  std::optional<ShortText> when_short = {};
+
+  bool operator==(const TextPlace&) const = default;
+  template <class Self, class F> static void fields(Self& s, F&& f) {
+    f("pointer_at", s.pointer_at);
+    f("length_at", s.length_at);
+    f("when_short", s.when_short);
+  }
+};
+
 // A field that a path of an expression leads to, from an argument or a result. Its address: add the first of `offsets`
-// to the value of that, read a pointer there, add the next one, and so on; the last sum is the address.
+// to the value of that, read a pointer there, add the next one, and so on; the last sum is the address. A text without
+// offsets is in two operands: the pointer, and behind it the length.
 struct ReachedField {
   std::string path;  // as FieldPath::text
   std::vector<uint64_t> offsets = {};
@@ -112,6 +156,7 @@ struct ReachedField {
   Argument type = {};     // of the value in memory; of a bit field: of the integer that contains it
   uint8_t first_bit = 0;  // of a bit field, in that integer; little endian
   uint8_t bit_count = 0;  // 0: it is no bit field
+  std::optional<TextPlace> text = {};  // of an object that is a text, which is at the address
   std::string why_not =
       {};             // there is no such field, or no value; `offsets` and `type` mean nothing then
   size_t column = 0;  // of the part of `path` that is wrong
@@ -124,6 +169,7 @@ struct ReachedField {
     f("type", s.type);
     f("first_bit", s.first_bit);
     f("bit_count", s.bit_count);
+    f("text", s.text);
     f("why_not", s.why_not);
     f("column", s.column);
   }

@@ -264,6 +264,17 @@ Expr Expr::of_binary(Operator op, Expr left, Expr right, size_t column) {
   return expr;
 }
 
+const Expr& loads_of_text(const Expr& expr) {
+  const bool is_computed = expr.kind == Expr::Kind::field && expr.children.size() > 1;
+  return is_computed && expr.children[0].kind == Expr::Kind::str ? expr.children[0] : expr;
+}
+
+bool may_be_text(const Expr& expr) {
+  if (expr.kind == Expr::Kind::field) return expr.children.size() == 1;
+  if (expr.kind != Expr::Kind::operand) return false;
+  return expr.operand == Operand::retval || (expr.operand == Operand::arg && !expr.text.empty());
+}
+
 std::string to_string(const Expr& expr) {
   Printer printer{nullptr};
   printer.print(expr);

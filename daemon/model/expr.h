@@ -93,7 +93,7 @@ struct Expr {
   Read read = Read::u64;           // read
   // integer: its value; arg: its index; stack: the most frames; str: the most bytes; hex: the
   // number of bytes, 1 to kMostStrBytes; retval: its size in bytes and kSignedResult, or 0 until a
-  // site is known (spec/names.h); enumerator: its value, likewise
+  // site is known (spec/names.h); enumerator: its value, likewise; field: the size of a float in bytes, likewise, else 0
   uint64_t number = 0;
   // text: at most kMostTextBytes, none of them 0. arg: its name, if it is given by name; `number`
   // is then 0 until a site is known (spec/names.h). symbol: its name; `number`
@@ -131,6 +131,11 @@ struct Expr {
   static Expr of_unary(Operator op, Expr child, size_t column = 0);
   static Expr of_binary(Operator op, Expr left, Expr right, size_t column = 0);
 };
+
+// The str() that computes the field if that is a text, else the expression itself.
+const Expr& loads_of_text(const Expr& expr);
+// Whether it is the name of an argument, a result or a field, of which only the site knows whether it is a text.
+bool may_be_text(const Expr& expr);
 
 // The canonical text, with only the necessary parentheses. It parses to an equal expression.
 std::string to_string(const Expr& expr);

@@ -94,6 +94,7 @@ struct Site {
   std::shared_ptr<const Arguments> args;
   std::shared_ptr<const Arguments> symbols = {};  // the addresses that were asked for, or null
   std::shared_ptr<const ReturnPlan> returns;      // if requested
+  std::shared_ptr<const Argument> result = {};    // of the function, where types are listed
   // The distance of the return address from rsp in words, if rbp is not yet the function's own.
   std::optional<unsigned> words_below_caller = {};
 
@@ -106,6 +107,7 @@ struct Site {
     f("args", s.args);
     f("symbols", s.symbols);
     f("returns", s.returns);
+    f("result", s.result);
     f("words_below_caller", s.words_below_caller);
   }
 };

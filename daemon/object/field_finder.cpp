@@ -13,6 +13,7 @@
 #include "daemon/base/nearest.h"
 #include "daemon/object/members.h"
 #include "daemon/object/named_types.h"
+#include "daemon/object/text_class.h"
 
 namespace tracectl {
 namespace {
@@ -92,21 +93,26 @@ class FieldWalk {
     return std::move(field_);
   }
 
-  // The names of the fields of what the path leads to, each with the sign before it; none if it leads to no struct.
-  std::vector<std::string> signed_names() {
+  // The paths of the fields of what the path leads to; none if it leads to no struct. Of a text its own, if it is not listed
+  // yet.
+  std::vector<std::string> paths_below() {
     if (!follow_path()) return {};
     const bool points = is_pointer();
     if (points && !follow_pointer()) return {};
     const auto here = whole();
     if (!here || !is_struct(*here) || field_.offsets.empty()) return {};
+    if (is_text_class(*here) && text_of_class(*here).place && (points || has_name())) {
+      if (points) return {"*" + path_.text};
+      return path_.steps.empty() ? std::vector{path_.text} : std::vector<std::string>{};
+    }
     MemberSearch search("", kDeepestField, kMostFieldsSeen);
     search.run(*here);
-    std::vector<std::string> names;
+    std::vector<std::string> paths;
     std::set<std::string_view> seen;  // names of a class hide those of its bases
     for (const std::string& name : search.names())
-      if (names.size() <= kMostListedFields && seen.insert(name).second)
-        names.push_back((points ? "->" : ".") + name);
-    return names;
+      if (paths.size() <= kMostListedFields && seen.insert(name).second)
+        paths.push_back(path_.text + (points ? "->" : ".") + name);
+    return paths;
   }
 
  private:
@@ -116,6 +122,12 @@ class FieldWalk {
       if (!follow_references() || !take(step)) return false;
     }
     return follow_references();
+  }
+
+  // An argument by its number is what it is, and no text.
+  bool has_name() const {
+    return !path_.steps.empty() || path_.base == "retval" ||
+           path_.base.find('.') != std::string::npos;
   }
 
   // ---- messages ----
@@ -294,11 +306,9 @@ class FieldWalk {
   bool finish() {
     if (pointers_ > 0) return take_pointer();
     const auto here = plain();
-    if (here && is_struct(*here)) return fail(why_struct(whole().value_or(*here)));
+    if (here && is_struct(*here)) return take_struct(*here);
     const Argument declared = types_.read(type_, cxx_).value;
     if (has_tag(here, DW_TAG_array_type)) return take_address(*here);
-    if (declared.is_float)
-      return fail("this is a float (" + declared.declared_type + "), not an integer");
     if (!here || declared.kind == Argument::Kind::aggregate)
       return fail("this is of type " + text_of_type(type_) + ", which expressions cannot read");
     field_.type = declared;
@@ -309,6 +319,22 @@ class FieldWalk {
     field_.type.declared_type = type_text();
     const bool is_text = pointers_ == 1 && text_of_type(stripped(type_)) == "char";
     field_.type.kind = is_text ? Argument::Kind::text : Argument::Kind::pointer;
+    return true;
+  }
+
+  bool take_struct(const Die& here) {
+    const bool is_text = is_text_class(here);
+    // Its definition can be far away, and an argument without a step is asked for as a text only.
+    if (!is_text && path_.steps.empty() && !is_variable(path_)) return fail("this is no text");
+    const auto definition = whole();
+    if (!is_text) return fail(why_struct(definition.value_or(here)));
+    field_.type.kind = Argument::Kind::text;
+    if (!definition) return fail(text_of_type(here) + types_.definitions().of(here).why_not);
+    TextOfClass text = text_of_class(*definition);
+    if (!text.place) return fail(std::move(text.why_not));
+    field_.text = std::move(text.place);
+    field_.is_address = true;
+    field_.type.declared_type = text_of_type(type_);
     return true;
   }
 
@@ -370,13 +396,13 @@ class FieldList {
 
   void add(const FieldPath& around, uint32_t levels) {
     FieldWalk walk(around, owner_, types_);
-    for (const std::string& name : walk.signed_names()) {
-      if (fields.size() == kMostListedFields) return leave_out(around.text + name);
-      const auto path = parse_field_path(around.text + name);
-      const bool is_one_step = path && path->steps.size() == around.steps.size() + 1;
-      if (!is_one_step) continue;  // the name of something of the compiler's: _vptr.Base
+    for (const std::string& text : walk.paths_below()) {
+      if (fields.size() == kMostListedFields) return leave_out(text);
+      const auto path = parse_place(text);
+      const size_t steps = path ? path->steps.size() - around.steps.size() : SIZE_MAX;
+      if (steps > 1) continue;  // the name of something of the compiler's: _vptr.Base
       fields.push_back(find_field(*path, owner_, types_));
-      if (levels > 1) add(*path, levels - 1);
+      if (steps == 1 && levels > 1) add(*path, levels - 1);
     }
   }
 
@@ -403,57 +429,6 @@ ReachedFields list_fields(const std::string& base, uint32_t levels, const FieldO
   FieldList list(owner, types);
   list.add({.text = base, .base = base, .steps = {}}, std::min(levels, kMostFieldLevels));
   return std::move(list.fields);
-}
-
-AskedFields::AskedFields(const FieldsAsked& asked) : levels_(asked.levels) {
-  for (const std::string& text : asked.paths)
-    if (auto path = parse_field_path(text)) paths_.push_back(*std::move(path));
-}
-
-template <class IsBase>
-std::shared_ptr<const ReachedFields> AskedFields::of(IsBase is_base, const FieldOwner& owner,
-                                                     TypeReader& types) {
-  std::vector<size_t> asked;
-  for (size_t i = 0; i < paths_.size(); ++i)
-    if (is_base(paths_[i].base)) asked.push_back(i);
-  if (asked.empty()) return nullptr;
-  const void* type = owner.type ? owner.type->addr : nullptr;
-  const void* unit = owner.unit ? owner.unit->addr : nullptr;
-  auto& known = known_[{type, unit, owner.by_address, owner.cxx, asked}];
-  if (!known) known = find(asked, owner, types);
-  return known;
-}
-
-std::shared_ptr<const ReachedFields> AskedFields::find(const std::vector<size_t>& asked,
-                                                       const FieldOwner& owner,
-                                                       TypeReader& types) const {
-  ReachedFields fields;
-  for (const size_t i : asked) fields.push_back(find_field(paths_[i], owner, types));
-  return std::make_shared<const ReachedFields>(std::move(fields));
-}
-
-std::shared_ptr<const ReachedFields> AskedFields::listed(const std::string& base,
-                                                         const FieldOwner& owner,
-                                                         TypeReader& types) {
-  const void* type = owner.type ? owner.type->addr : nullptr;
-  auto& known = listed_[{type, owner.by_address, owner.cxx, base}];
-  if (!known)
-    known = std::make_shared<const ReachedFields>(list_fields(base, levels_, owner, types));
-  return known;
-}
-
-std::shared_ptr<const ReachedFields> AskedFields::of_argument(size_t index, const std::string& name,
-                                                              const FieldOwner& owner,
-                                                              TypeReader& types) {
-  const std::string numbered = "arg" + std::to_string(index), named = "arg." + name;
-  if (levels_ > 0) return listed(name.empty() ? numbered : named, owner, types);
-  return of([&](const std::string& base) { return base == numbered || base == named; }, owner,
-            types);
-}
-
-std::shared_ptr<const ReachedFields> AskedFields::of_result(const FieldOwner& owner,
-                                                            TypeReader& types) {
-  return of([](const std::string& base) { return base == "retval"; }, owner, types);
 }
 
 }  // namespace tracectl

@@ -49,6 +49,10 @@ class AskedFields {
   std::shared_ptr<const ReachedFields> of_argument(size_t index, const std::string& name,
                                                    const FieldOwner& owner, TypeReader& types);
   std::shared_ptr<const ReachedFields> of_result(const FieldOwner& owner, TypeReader& types);
+  // Of an argument that is passed by value: where a text of its type has its parts, if that is asked for.
+  std::optional<TextPlace> of_text_by_value(const std::string& name,
+                                            const std::optional<dwarf::Die>& type) const;
+  bool lists_all() const { return levels_ > 0; }
 
  private:
   // By the entries of the type and the unit, by_address, cxx, and the places of the paths in paths_.

@@ -36,6 +36,11 @@ class FunctionArguments {
   // The function's result when it returns, or else the register of results.
   Argument result_of(const Function& function);
 
+  // The damaged units of debug information among those that were needed.
+  std::vector<std::string> left_out() const {
+    return parameters_ ? parameters_->left_out() : std::vector<std::string>{};
+  }
+
  private:
   std::shared_ptr<const Arguments> of_go(const Function& function, GoCode code);
 

@@ -260,6 +260,8 @@ LineVariables::Reached LineVariables::reach(const FieldPath& path, const LineCod
   const bool is_cxx = language_of(variable) == Language::cxx;
   reached.type = types_.read(type, is_cxx).value;
   reached.field = find_field(path, {type, location.is_memory, is_cxx, unit}, types_);
+  if (reached.field.why_not.empty() && reached.type.is_float && !location.is_memory)
+    return fail("\"" + name + "\" is a float that is not in memory at " + place_text(line));
   const bool is_whole = reached.type.size_bytes == sizeof(uint64_t);
   if (reached.field.why_not.empty() && !location.is_memory && !is_one_operand(location) &&
       !is_whole)

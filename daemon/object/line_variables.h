@@ -55,6 +55,11 @@ class LineVariables {
   // Where some places of a match have a variable and others have not, these have no value of it, and a note says so.
   void settle(ProbeMatch& match) const;
 
+  // The damaged units of debug information among those that were needed.
+  std::vector<std::string> left_out() const {
+    return info_ ? info_->left_out() : std::vector<std::string>{};
+  }
+
  private:
   struct Operands;
   struct Reached {

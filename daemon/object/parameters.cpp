@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "daemon/object/arg_spec.h"
@@ -59,9 +60,8 @@ std::optional<Die> unit_of_function(const Die& function) {
 }
 
 bool is_in_go(const Die& function) {
-  Die unit;
-  return ::dwarf_diecu(const_cast<Die*>(&function), &unit, nullptr, nullptr) &&
-         ::dwarf_srclang(&unit) == DW_LANG_Go;
+  auto unit = unit_of_function(function);
+  return unit && ::dwarf_srclang(&*unit) == DW_LANG_Go;
 }
 
 bool has_usual_convention(const Die& function) {
@@ -175,6 +175,36 @@ Argument seated(Argument value, const Seat& seat) {
   return value;
 }
 
+// The two registers that a value of 16 bytes is passed in, unless the compiler says something else of them.
+std::optional<std::array<Register, 2>> pair_of(const Die& parameter, uint64_t entry,
+                                               const Seat& seat) {
+  const auto first = std::ranges::find(kArgumentRegisters, seat.integer);
+  if (seat.where != Seat::Where::registers || first == kArgumentRegisters.end() ||
+      first + 1 == kArgumentRegisters.end())
+    return std::nullopt;
+  const std::array<Register, 2> pair{*first, *(first + 1)};
+  auto location = dwarf::attribute(parameter, DW_AT_location);
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (!location || ::dwarf_getlocation_addr(&*location, entry, &ops, &count, 1) != 1) return pair;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (ops[i].atom == DW_OP_piece) bytes += ops[i].number;
+    if (ops[i].atom < DW_OP_reg0 || ops[i].atom > DW_OP_reg31) continue;
+    const auto reg = register_of_dwarf(ops[i].atom - DW_OP_reg0);
+    const uint64_t word = bytes / sizeof(uint64_t);
+    if (bytes % sizeof(uint64_t) || word > 1 || !reg || *reg != pair[word]) return std::nullopt;
+  }
+  return pair;
+}
+
+// An operand that is no argument of its own: the pointer or the length of a text that is passed by value.
+Argument part_of_text(Register reg, ReachedFields fields) {
+  Argument part{.place = Argument::Place::symbol, .kind = Kind::pointer, .base = reg};
+  part.asked_fields = std::make_shared<const ReachedFields>(std::move(fields));
+  return part;
+}
+
 class ParameterReading {
  public:
   ParameterReading(const Die& function, uint64_t entry, bool cxx, TypeReader& types,
@@ -191,6 +221,7 @@ class ParameterReading {
     if (!parameters || !seat_result()) return std::nullopt;
     for (const Die& parameter : *parameters)
       if (arguments_.size() < kMostArguments && !add(parameter)) return std::nullopt;
+    std::ranges::move(parts_of_texts_, std::back_inserter(arguments_));
     return std::move(arguments_);
   }
 
@@ -222,8 +253,27 @@ class ParameterReading {
           arguments_.size(), argument.name,
           {dwarf::type_of(parameter), type.by_reference, cxx_, unit_of_function(function_)},
           types_);
+    else if (type.passing.integer_registers == 2 && !must_be_said_)
+      add_text(parameter, seat, argument);
     arguments_.push_back(std::move(argument));
     return true;
+  }
+
+  // A std::string_view in two registers.
+  void add_text(const Die& parameter, const Seat& seat, Argument& argument) {
+    const auto type = dwarf::type_of(parameter);
+    const auto text = asked_.of_text_by_value(argument.name, type);
+    const auto pair = pair_of(parameter, entry_, seat);
+    if (!text || !pair || text->when_short || text->pointer_at > 8 || text->length_at > 8) return;
+    ReachedField field{.path = "arg." + argument.name, .is_address = true, .text = text};
+    field.type.kind = Kind::text;
+    field.type.declared_type = text_of_type(type);
+    if (asked_.lists_all()) {
+      argument.asked_fields = std::make_shared<const ReachedFields>(ReachedFields{field});
+      return;
+    }
+    parts_of_texts_.push_back(part_of_text((*pair)[text->pointer_at / 8], {field}));
+    parts_of_texts_.push_back(part_of_text((*pair)[text->length_at / 8], {}));
   }
 
   const Die& function_;
@@ -233,7 +283,7 @@ class ParameterReading {
   TypeReader& types_;
   AskedFields& asked_;
   Seating seating_;
-  Arguments arguments_;
+  Arguments arguments_, parts_of_texts_;
 };
 
 // A function that follows the calling convention.
@@ -334,6 +384,11 @@ FunctionParameters::FunctionParameters(const ElfFile& file, const FieldsAsked& f
 FunctionParameters::FunctionParameters(FunctionParameters&&) noexcept = default;
 FunctionParameters& FunctionParameters::operator=(FunctionParameters&&) noexcept = default;
 FunctionParameters::~FunctionParameters() = default;
+
+const std::vector<std::string>& FunctionParameters::left_out() const {
+  static const std::vector<std::string> none;
+  return impl_->info ? impl_->info->left_out() : none;
+}
 
 std::optional<Known> FunctionParameters::Impl::find(const Function& function) {
   if (!info || !keeps_convention(function.name)) return std::nullopt;

@@ -82,6 +82,7 @@ class FunctionFinder {
       : object_(object),
         pattern_(pattern),
         offset_(pattern.offset),
+        lists_types_(fields.levels > 0),
         all_(object->elf().functions()),
         costs_(costs),
         arguments_(object->elf(), fields),
@@ -574,11 +575,15 @@ class FunctionFinder {
               .returns = planned.plan};
     const auto same = [&](const Site& other) { return other.offset == site.offset; };
     if (std::any_of(probe.sites.begin(), probe.sites.end(), same)) return;
-    if (!line_.copy)
+    if (!line_.copy) {
       site.args = offset_ == 0 ? arguments_.at_entry(function, placed.moved_bytes, code.body)
                                : arguments_.within(function);
+      if (count_of_probe(*site.args) < site.args->size()) part_arguments(site);
+    }
     site.words_below_caller = words_to_caller(function, code, placed);
     if (line_.line || line_.copy) add_variables(site, function, code);
+    if (lists_types_ && offset_ == 0 && !line_.copy)
+      site.result = std::make_shared<const Argument>(arguments_.result_of(function));
     if (!site.symbols || site.args->size() + site.symbols->size() <= kMostOperands)
       probe.sites.push_back(std::move(site));
     else
@@ -587,6 +592,13 @@ class FunctionFinder {
                                     std::to_string(site.args->size() + site.symbols->size()) +
                                     " places, and " + std::to_string(kMostOperands) +
                                     " can be used: name fewer variables"});
+  }
+
+  // What is behind the arguments of the probe are operands of other names.
+  static void part_arguments(Site& site) {
+    const auto behind = site.args->begin() + static_cast<ptrdiff_t>(count_of_probe(*site.args));
+    site.symbols = std::make_shared<const Arguments>(behind, site.args->end());
+    site.args = std::make_shared<const Arguments>(site.args->begin(), behind);
   }
 
   void add_variables(Site& site, const Function& function, const FunctionBytes& code) {
@@ -657,12 +669,31 @@ class FunctionFinder {
     for (auto& [name, probe] : probes_)
       if (!probe.sites.empty()) match_.probes.push_back(std::move(probe));
     variables_.settle(match_);
+    note_left_out();
     return std::move(match_);
+  }
+
+  // Units whose functions have no names and types here.
+  void note_left_out() {
+    constexpr size_t kMostNamed = 3;
+    std::set<std::string> units;
+    for (const auto& all : {arguments_.left_out(), variables_.left_out()})
+      units.insert(all.begin(), all.end());
+    if (units.empty() || match_.notes.size() == kMostMatchNotes) return;
+    std::string text;
+    size_t named = 0;
+    for (const std::string& unit : units)
+      if (++named <= kMostNamed) text += (named == 1 ? "" : ", ") + unit;
+    if (named > kMostNamed) text += " and " + std::to_string(named - kMostNamed) + " more";
+    match_.notes.push_back(object_->path() + ": the debug information of " + text +
+                           " is damaged, and left out: the functions there have no names and "
+                           "types of arguments");
   }
 
   const ObjectFilePtr& object_;
   const Pattern& pattern_;
-  uint64_t offset_;             // of the probe in its function
+  uint64_t offset_;  // of the probe in its function
+  const bool lists_types_;
   uint64_t decoded_bytes_ = 0;  // for lines
   const std::vector<Function>& all_;
   const SiteCosts& costs_;

@@ -67,6 +67,11 @@ class Check {
     return members.size() <= kMostMembers && are_possible(members);
   }
 
+  bool is_possible(const Argument& argument) const {
+    return is_handled(argument) && is_short(argument.text) && is_short(argument.name) &&
+           is_short(argument.declared_type);
+  }
+
   bool is_possible(const ReachedFields& fields) const {
     return fields.size() <= kMostFields && are_possible(fields);
   }
@@ -95,7 +100,7 @@ class Check {
            count_of_probe(*site.args) == site.args->size() && has_symbols(site);
   }
 
-  // Those that were asked for, in that order; at a line the places of variables follow.
+  // Those that were asked for, in that order; the places of variables at a line, or of texts, follow.
   bool has_symbols(const Site& site) const {
     if (!site.symbols) return !symbols_ || symbols_->empty();
     const bool fits = site.args->size() + site.symbols->size() <= kMostOperands;
@@ -118,11 +123,6 @@ class Check {
     return one.place == Argument::Place::symbol && has_fields(one);
   }
 
-  bool is_possible(const Argument& argument) const {
-    return is_handled(argument) && is_short(argument.text) && is_short(argument.name) &&
-           is_short(argument.declared_type);
-  }
-
   bool is_possible(const Enumerator& one) const { return is_short(one.name); }
 
   bool is_possible(const Member& one) const {
@@ -130,12 +130,24 @@ class Check {
            !one.type.asked_fields;
   }
 
+  static bool is_possible(const BitsOfByte& bits) {
+    return bits.at <= kFarthest && bits.first_bit < 8 && bits.bit_count <= 8 - bits.first_bit;
+  }
+
+  static bool is_possible(const TextPlace& text) {
+    const auto& inside = text.when_short;
+    return text.pointer_at <= kFarthest && text.length_at <= kFarthest &&
+           (!inside || (is_possible(inside->is_long) && is_possible(inside->length) &&
+                        inside->text_at <= kFarthest));
+  }
+
   bool is_possible(const ReachedField& one) const {
     const unsigned bits = one.type.size_bytes * 8u;
     return is_short(one.path) && is_short(one.why_not) && one.column <= one.path.size() &&
            one.offsets.size() <= kMostOffsets && is_size(one.type.size_bytes) &&
-           one.first_bit < bits && one.bit_count <= bits - one.first_bit && is_possible(one.type) &&
-           !one.type.members && !one.type.asked_fields;
+           one.first_bit < bits && one.bit_count <= bits - one.first_bit &&
+           (!one.text || is_possible(*one.text)) && is_possible(one.type) && !one.type.members &&
+           !one.type.asked_fields;
   }
 
   bool is_possible(const ExitSite& exit) const {
@@ -183,7 +195,7 @@ class MatchReader {
       if (!from_.read(list.emplace_back()) || !check_.is_possible(list.back())) return false;
       if (!are_new_possible<Arguments>() || !are_new_possible<Enumerators>() ||
           !are_new_possible<Members>() || !are_new_possible<ReachedFields>() ||
-          !are_new_possible<ReturnPlan>())
+          !are_new_possible<ReturnPlan>() || !are_new_possible<Argument>())
         return false;
       count_.add(list.back());
       if (!check_bounds()) return false;
@@ -206,7 +218,7 @@ class MatchReader {
   MatchBounds most_;
   MatchCount count_;
   std::tuple<Checked<Arguments>, Checked<Enumerators>, Checked<Members>, Checked<ReachedFields>,
-             Checked<ReturnPlan>>
+             Checked<ReturnPlan>, Checked<Argument>>
       checked_;
 };
 
@@ -218,7 +230,8 @@ class ProbesCheck {
   bool is_possible(const Probe& probe) {
     return check_.is_possible(probe) && std::ranges::all_of(probe.sites, [this](const Site& site) {
              return is_possible(*site.args) && (!site.symbols || is_possible(*site.symbols)) &&
-                    (!site.returns || is_possible(*site.returns));
+                    (!site.returns || is_possible(*site.returns)) &&
+                    (!site.result || is_possible(*site.result));
            });
   }
 
@@ -230,6 +243,9 @@ class ProbesCheck {
                                    std::ranges::all_of(arguments, [this](const Argument& one) {
                                      return has_possible(one);
                                    }));
+  }
+  bool is_possible(const Argument& result) {
+    return !is_new(&result) || (check_.is_possible(result) && has_possible(result));
   }
   bool is_possible(const ReturnPlan& plan) {
     return !is_new(&plan) ||

@@ -19,7 +19,8 @@ bool is_sum(Aggregate::Kind kind) {
 }
 
 bool is_text(ValueType type) {
-  return !is_integer(type) && !is_cgroup_name(type) && !is_stack(type) && !is_path(type);
+  return !is_integer(type) && !is_float(type) && !is_cgroup_name(type) && !is_stack(type) &&
+         !is_path(type);
 }
 
 uint16_t effects_of(const Spec& spec) {
@@ -186,6 +187,8 @@ class Assembler {
     Argument type;
     type.is_signed = compiled->type == ValueType::s64;
     type.is_string = is_text(compiled->type);
+    type.is_float = is_float(compiled->type);
+    if (compiled->type == ValueType::f32) type.size_bytes = sizeof(float);
     if (compiled->type == ValueType::bytes) type.byte_count = compiled->most_bytes;
     type.text = to_string(expr);
     out_->values.push_back(std::move(type));
@@ -218,6 +221,8 @@ class Assembler {
     tc_aggregate to{};
     to.kind = static_cast<uint8_t>(kernel_kind(one.kind));
     if (one.value) {
+      if (auto type = check_aggregated(*one.value, one.kind, {.arguments = &arguments_}); !type)
+        return type.error();
       auto compiled = compile_value(*one.value, arguments_);
       if (!compiled) return compiled.error();
       meaning.shape.is_unsigned = compiled->type == ValueType::u64;
@@ -245,6 +250,7 @@ class Assembler {
 
   Status keys(const Aggregate& one, tc_aggregate& to, AggregateMeaning& meaning) {
     for (const Expr& key : one.by) {
+      if (auto type = check_key(key, {.arguments = &arguments_}); !type) return type.error();
       auto compiled = compile_value(key, arguments_);
       if (!compiled) return compiled.error();
       auto placed = place(*compiled);

@@ -18,7 +18,9 @@ constexpr uint64_t kUnsignedWhole = sizeof(uint64_t);  // the size of an unsigne
 
 // The longest string that it can be: str(E), the thread's name, or its tag, which the program may
 // set.
-size_t most_bytes_of(const Expr& string) {
+size_t most_bytes_of(const Expr& expr) {
+  const Expr& string = loads_of_text(expr);
+  if (may_be_text(string)) return Expr::kMostStrBytes;
   if (string.kind == Kind::str) return string.number;
   static_assert(TC_OWN_TAG_LEN > TC_TAG_LEN);
   return string.operand == Operand::tag ? TC_OWN_TAG_LEN - 1 : TC_COMM_LEN - 1;
@@ -75,6 +77,7 @@ ValueType type_of_unary(const Expr& expr, const Arguments& arguments) {
 const char* why_no_integer(const Expr& expr) {
   if (expr.kind == Kind::text) return "a text is no integer";
   if (expr.kind == Kind::str) return "str() is a string, not an integer";
+  if (expr.kind == Kind::field) return "this is a text, not an integer";
   return expr.operand == Operand::tag ? "tag is a string, not an integer"
                                       : "comm is a string, not an integer";
 }
@@ -88,7 +91,7 @@ class Checker {
     if (expr.kind == Kind::hex) return bytes_as_integer(expr);
     switch (expr.kind) {
       case Kind::operand: return operand(expr);
-      case Kind::field:
+      case Kind::field: return field(expr);
       case Kind::read: return integer(expr.children[0]);
       case Kind::unary: return unary(expr);
       case Kind::binary: return binary(expr);
@@ -96,11 +99,14 @@ class Checker {
     }
   }
 
-  Status key(const Expr& expr) const { return is_key_only(expr) ? ok() : value(expr); }
+  Status key(const Expr& expr) const {
+    if (is_float_field(expr)) return float_as_integer(expr);
+    return is_key_only(expr) ? ok() : value(expr);
+  }
 
   Status value(const Expr& expr) const {
-    if (expr.kind == Kind::str) return memory_of_string(expr);
-    if (expr.kind == Kind::hex) return integer(expr.children[0]);
+    if (loads_of_text(expr).kind == Kind::str) return memory_of_string(loads_of_text(expr));
+    if (expr.kind == Kind::hex || is_float_field(expr)) return integer(expr.children[0]);
     if (expr.kind == Kind::text) return error(expr, "a text that never changes is no value");
     return is_string(expr) ? ok() : integer(expr);
   }
@@ -115,7 +121,12 @@ class Checker {
   static bool is_string(const Expr& expr) {
     bool name = expr.kind == Kind::operand &&
                 (expr.operand == Operand::comm || expr.operand == Operand::tag);
-    return name || expr.kind == Kind::text || expr.kind == Kind::str;
+    return name || expr.kind == Kind::text || loads_of_text(expr).kind == Kind::str;
+  }
+
+  // Where the site is known, so is what it is.
+  bool may_be_string(const Expr& expr) const {
+    return is_string(expr) || (!against_.arguments && may_be_text(expr));
   }
 
   // Its address, and its length if that is an expression.
@@ -127,6 +138,18 @@ class Checker {
 
   Error string_as_integer(const Expr& expr) const {
     return error(expr, std::string{why_no_integer(expr)} + "; strings compare with ==, != and =~");
+  }
+
+  static bool is_float_field(const Expr& expr) {
+    return expr.kind == Kind::field && expr.number != 0;
+  }
+
+  Status field(const Expr& expr) const {
+    return is_float_field(expr) ? float_as_integer(expr) : integer(expr.children[0]);
+  }
+
+  Error float_as_integer(const Expr& expr) const {
+    return error(expr, "this is a float, not an integer: it can be a value of an event");
   }
 
   Error bytes_as_integer(const Expr& expr) const {
@@ -207,11 +230,13 @@ class Checker {
     const Expr &left = expr.children[0], &right = expr.children[1];
     if (expr.op == Operator::like) {
       if (right.kind != Kind::text) return error(right, "=~ takes a glob here: \"select*\"");
-      if (!is_string(left)) return error(left, "=~ compares a string: comm, tag, or str(arg0)");
+      if (!may_be_string(left)) return error(left, "=~ compares a string: comm, tag, or str(arg0)");
     }
     for (const Expr* side : {&left, &right}) {
       if (side->kind == Kind::hex) return bytes_as_integer(*side);
-      if (!is_string(*side))
+      if (may_be_text(*side))
+        if (Status readable = integer(*side); !readable) return readable;
+      if (!may_be_string(*side))
         return error(*side, "this is an integer, compared with a string; str(E) reads a string");
     }
     if ((left.kind == Kind::text) == (right.kind == Kind::text))
@@ -225,7 +250,8 @@ class Checker {
     if (expr.op != Operator::like && text.text.size() > most)
       return error(text, "never equal: the string has " + std::to_string(most) +
                              " bytes at most, this text " + std::to_string(text.text.size()));
-    return string.kind == Kind::str ? memory_of_string(string) : ok();
+    const Expr& memory = loads_of_text(string);
+    return memory.kind == Kind::str ? memory_of_string(memory) : ok();
   }
 
   Error error(const Expr& part, std::string message) const {
@@ -286,7 +312,9 @@ ValueType type_of(const Expr& expr, const Arguments& arguments) {
     case Kind::hex: return ValueType::bytes;
     case Kind::operand: return type_of_operand(expr, arguments);
     case Kind::enumerator: return ValueType::s64;
-    case Kind::field: return type_of(expr.children[0], arguments);
+    case Kind::field:
+      if (expr.number) return expr.number == sizeof(float) ? ValueType::f32 : ValueType::f64;
+      return type_of(expr.children[0], arguments);
     case Kind::read: return expr.read == Read::u64 ? ValueType::u64 : ValueType::s64;
     case Kind::unary: return type_of_unary(expr, arguments);
     case Kind::binary: return type_of_binary(expr, arguments);

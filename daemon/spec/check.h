@@ -20,6 +20,8 @@ namespace tracectl {
 enum class ValueType : uint8_t {
   s64,
   u64,
+  f32,  // only the value of an event
+  f64,
   string,
   comm,
   tag,
@@ -45,6 +47,8 @@ inline bool is_stack(ValueType type) {
 inline bool is_path(ValueType type) { return type == ValueType::path; }
 
 inline bool is_integer(ValueType type) { return type == ValueType::s64 || type == ValueType::u64; }
+
+inline bool is_float(ValueType type) { return type == ValueType::f32 || type == ValueType::f64; }
 
 // The context in which an expression is checked.
 struct CheckAgainst {

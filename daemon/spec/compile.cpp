@@ -150,12 +150,14 @@ class Compiler {
   Result<ExprCode> value(const Expr& expr) {
     ExprCode as{.insns = {}, .texts = {}, .type = type(expr)};
     Source result = kZero;
-    if (is_integer(as.type) || is_cgroup_name(as.type)) result = value(expr, 0);
+    if (is_integer(as.type) || is_float(as.type) || is_cgroup_name(as.type))
+      result = value(expr, 0);
     if (as.type == ValueType::stack) as.most_frames = static_cast<uint8_t>(expr.number);
     if (as.type == ValueType::caller) as.most_frames = 1;
-    if (expr.kind == Kind::str || expr.kind == Kind::hex) {
-      as.most_bytes = most_bytes_of(expr);
-      result = address(expr, 0);
+    const Expr& memory = loads_of_text(expr);
+    if (memory.kind == Kind::str || memory.kind == Kind::hex) {
+      as.most_bytes = most_bytes_of(memory);
+      result = address(memory, 0);
     }
     out_.op(TC_OP_RETURN, 0, result);
     return code(expr, std::move(as));
@@ -369,7 +371,7 @@ class Compiler {
   void skip_if_text(const Expr& expr, bool truth, Label& label, uint8_t free) {
     const bool on_left = expr.children[0].kind == Kind::text;
     const Expr& text = expr.children[on_left ? 0 : 1];
-    const Expr& string = expr.children[on_left ? 1 : 0];
+    const Expr& string = loads_of_text(expr.children[on_left ? 1 : 0]);
     const bool user = string.kind == Kind::str;
     Source at = user ? address(string, free) : Source{TC_FROM_REGISTER};
     if (at.is_immediate()) at = moved(at, free);
@@ -393,8 +395,9 @@ Result<ExprCode> compile_condition(const Expr& expr, const Arguments& arguments)
 Result<ExprCode> compile_value(const Expr& expr, const Arguments& arguments) {
   // As the value of a sum; the parser takes it nowhere else.
   const bool is_block = expr.kind == Kind::operand && expr.operand == Operand::block;
+  const auto check = is_float(type_of(expr, arguments)) ? check_value : check_key;
   if (!is_block)
-    if (auto type = check_key(expr, {.arguments = &arguments}); !type) return type.error();
+    if (auto type = check(expr, {.arguments = &arguments}); !type) return type.error();
   return Compiler{arguments}.value(expr);
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/spec/fields.h"
 
 #include <algorithm>
+#include <climits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,18 +54,72 @@ Expr unsigned_bits(const ReachedField& field, Expr address) {
   return Expr::of_binary(Operator::bit_and, std::move(value), Expr::of_integer(mask));
 }
 
-Expr load_of(const ReachedField& field, Expr base) {
+// So many bytes behind the field's start.
+Expr address_of(const ReachedField& field, Expr base, uint64_t bytes = 0) {
   Expr at = std::move(base);
-  if (field.offsets.empty()) return at;  // a cast of the argument or result itself
   for (size_t i = 0; i < field.offsets.size(); ++i) {
+    const bool is_last = i + 1 == field.offsets.size();
     if (i > 0) at = Expr::of_read(Read::u64, std::move(at));
-    at = plus(std::move(at), field.offsets[i]);
+    at = plus(std::move(at), field.offsets[i] + (is_last ? bytes : 0));
   }
+  return at;
+}
+
+// One of the two, without a jump: a + chooses_b * (b - a).
+Expr either(Expr a, Expr b, Expr chooses_b) {
+  const size_t column = a.column;
+  Expr further = Expr::of_binary(Operator::subtract, std::move(b), a, column);
+  Expr added =
+      Expr::of_binary(Operator::multiply, std::move(chooses_b), std::move(further), column);
+  return Expr::of_binary(Operator::add, std::move(a), std::move(added), column);
+}
+
+class TextLoads {
+ public:
+  TextLoads(const ReachedField& field, const Expr& base)
+      : field_(field), place_(*field.text), base_(base) {}
+
+  Expr text() const {
+    if (field_.offsets.empty())
+      return Expr::of_sized_str(
+          base_, Expr::of_operand(Operand::symbol, base_.number + 1, base_.column), base_.column);
+    Expr address = word(place_.pointer_at), length = word(place_.length_at);
+    if (const auto& inside = place_.when_short) {
+      address = either(at(inside->text_at), std::move(address), bits(inside->is_long));
+      length = either(bits(inside->length), std::move(length), bits(inside->is_long));
+    }
+    return Expr::of_sized_str(std::move(address), std::move(length), base_.column);
+  }
+
+ private:
+  Expr at(uint64_t bytes) const { return address_of(field_, base_, bytes); }
+  Expr word(uint64_t bytes) const { return Expr::of_read(Read::u64, at(bytes)); }
+  Expr bits(const BitsOfByte& bits) const {
+    Expr value = Expr::of_read(Read::u8, at(bits.at));
+    if (bits.first_bit) value = shift_by(Operator::shift_right, std::move(value), bits.first_bit);
+    if (bits.first_bit + bits.bit_count == CHAR_BIT) return value;
+    const uint64_t mask = (uint64_t{1} << bits.bit_count) - 1;
+    return Expr::of_binary(Operator::bit_and, std::move(value), Expr::of_integer(mask));
+  }
+
+  const ReachedField& field_;
+  const TextPlace& place_;
+  const Expr& base_;
+};
+
+Expr load_of(const ReachedField& field, Expr base) {
+  if (field.text) return TextLoads(field, base).text();
+  if (field.offsets.empty()) return base;  // a cast of the argument or result itself
+  Expr at = address_of(field, std::move(base));
   if (field.is_address) return at;
   if (field.bit_count)
     return field.type.is_signed ? signed_bits(field, std::move(at))
                                 : unsigned_bits(field, std::move(at));
   return Expr::of_read(read_of(field.type.size_bytes, field.type.is_signed), std::move(at));
+}
+
+uint64_t bytes_of_float(const ReachedField& field) {
+  return field.type.is_float && !field.is_address ? field.type.size_bytes : 0;
 }
 
 // The argument or result that the path begins with; null if the probe has fewer arguments.
@@ -155,6 +210,24 @@ Status resolve_enumerator(Expr& part, const Expr& whole, const Arguments& argume
   return ok();
 }
 
+Status resolve_text(Expr& part, const Expr& whole, const Arguments& arguments,
+                    const Argument* result) {
+  const Argument* type = base_of(part, arguments, result);
+  const std::string path = to_string(part);
+  const FoundVariable in_registers = find_variable(arguments, path);
+  const ReachedField* field = in_registers.field ? in_registers.field : find_field(type, path);
+  if (!field) return ok();
+  if (!field->why_not.empty())
+    return error_at(to_string(whole), column_of(part, whole), field->why_not);
+  Expr text = Expr::of_field(path, part, part.column);
+  const Expr base = in_registers.field
+                        ? Expr::of_operand(Operand::symbol, in_registers.place, part.column)
+                        : part;
+  text.children.insert(text.children.begin(), load_of(*field, base));
+  part = std::move(text);
+  return ok();
+}
+
 Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
                      const Argument* result) {
   const auto fail = [&](size_t column, std::string message) {
@@ -167,6 +240,7 @@ Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
     if (!field) return fail(0, "variables are known at lines, as OBJECT@FILE:LINE, and not here");
     if (!field->why_not.empty()) return fail(field->column, field->why_not);
     Expr at = Expr::of_operand(Operand::symbol, place, base.column);
+    part.number = bytes_of_float(*field);
     part.children.insert(part.children.begin(), load_of(*field, std::move(at)));
     return ok();
   }
@@ -178,6 +252,7 @@ Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
                        " are not known here: they are in the debug information of functions in C "
                        "and C++, and events do not record them");
   if (!field->why_not.empty()) return fail(field->column, field->why_not);
+  part.number = bytes_of_float(*field);
   part.children.insert(part.children.begin(), load_of(*field, base));
   return ok();
 }

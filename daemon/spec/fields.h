@@ -12,6 +12,11 @@ namespace tracectl {
 Status resolve_field(Expr& part, const Expr& whole, const Arguments& arguments,
                      const Argument* result);
 
+// Makes `part`, an argument or result that has its number, a field with such loads if it is an object that is a text. For
+// where a text can stand. Fails if it is one that cannot be read.
+Status resolve_text(Expr& part, const Expr& whole, const Arguments& arguments,
+                    const Argument* result);
+
 // Gives an enumerator, the right side of the comparison `part`, its value by the type of the left side, an argument, a
 // result or a field, which is resolved already.
 Status resolve_enumerator(Expr& part, const Expr& whole, const Arguments& arguments,

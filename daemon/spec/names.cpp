@@ -89,6 +89,35 @@ bool reads_past_its_end(const Expr& expr, const Arguments& arguments) {
 
 Status number(Expr& part, const Expr& whole, const Arguments& arguments, const Argument* result);
 
+// An argument or a result of which the site says whether it is a text.
+bool is_text_by_name(const Expr& expr) {
+  return expr.kind == Expr::Kind::operand && may_be_text(expr);
+}
+
+// Calls `on_expr` with each part of the expression that is compared with a text.
+template <class AnyExpr, class OnExpr> void each_compared(AnyExpr& expr, OnExpr on_expr) {
+  if (expr.kind == Expr::Kind::binary)
+    for (const size_t side : {0u, 1u})
+      if (expr.children[1 - side].kind == Expr::Kind::text) on_expr(expr.children[side]);
+  for (auto& child : expr.children) each_compared(child, on_expr);
+}
+
+// Calls `on_text(part, whole)` with each part of the spec that may be a text by its name: a value of an event, a key, or
+// what is compared with a text.
+template <class AnySpec, class OnText> void each_text_by_name(AnySpec& spec, OnText on_text) {
+  each_expr(spec, [&](auto& whole) {
+    each_compared(whole, [&](auto& part) {
+      if (is_text_by_name(part)) on_text(part, whole);
+    });
+  });
+  const auto on_whole = [&](auto& whole) {
+    if (is_text_by_name(whole)) on_text(whole, whole);
+  };
+  for (auto& value : spec.values) on_whole(value);
+  for (auto& aggregate : spec.aggregates)
+    for (auto& key : aggregate.by) on_whole(key);
+}
+
 bool has_enumerator(const Expr& expr) {
   return expr.kind == Expr::Kind::binary && expr.children[1].kind == Expr::Kind::enumerator;
 }
@@ -127,7 +156,8 @@ void list_arguments(const Expr& expr, const Arguments& arguments, std::string& l
       list += " unreadable";
     list += ',';
   }
-  if (expr.kind == Expr::Kind::field) list += to_string(expr.children[0]) + ',';
+  if (expr.kind == Expr::Kind::field)
+    list += to_string(expr.children[0]) + (expr.number ? " float," : ",");
   if (expr.kind == Expr::Kind::enumerator) list += std::to_string(expr.number) + ',';
   if (is_result(expr)) list += "result " + std::to_string(expr.number) + ',';
   for (const Expr& child : expr.children) list_arguments(child, arguments, list);
@@ -204,12 +234,25 @@ std::vector<std::string> symbols_of(const Setting& setting, uint32_t sides) {
   return texts_of(setting, sides, is_named_symbol);
 }
 
+namespace {
+
+bool is_field(const Expr& expr) { return expr.kind == Expr::Kind::field; }
+
+}  // namespace
+
 std::vector<std::string> field_paths_of(const Setting& setting, uint32_t sides) {
-  return texts_of(setting, sides, [](const Expr& expr) { return expr.kind == Expr::Kind::field; });
+  const auto fields = texts_of(setting, sides, is_field);
+  std::set<std::string> paths(fields.begin(), fields.end());
+  const auto add = [&](const Expr& part, const Expr&) { paths.insert(to_string(part)); };
+  if (sides != TC_PAIR_FROM) each_text_by_name(setting.spec, add);
+  if (setting.latency)
+    for (const Expr& key : setting.latency->by)
+      if (is_text_by_name(key)) add(key, key);
+  return {paths.begin(), paths.end()};
 }
 
 Status check_field_paths(const Setting& setting) {
-  const size_t count = field_paths_of(setting).size();
+  const size_t count = texts_of(setting, 0, is_field).size();
   if (count <= kMostFieldPaths) return ok();
   return Error{Code::invalid, "the expressions name " + std::to_string(count) +
                                   " different fields, and may name " +
@@ -221,6 +264,10 @@ Result<Spec> with_numbers(Spec spec, const Arguments& arguments, const Argument*
   Status numbered = ok();
   each_expr(spec, [&](Expr& expr) {
     if (numbered) numbered = number(expr, expr, arguments, result);
+  });
+  if (!numbered) return numbered.error();
+  each_text_by_name(spec, [&](Expr& part, const Expr& whole) {
+    if (numbered) numbered = resolve_text(part, whole, arguments, result);
   });
   if (!numbered) return numbered.error();
   return spec;

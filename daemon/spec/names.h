@@ -31,7 +31,8 @@ bool keeps_arguments(const Spec& spec);
 // expressions are evaluated.
 std::vector<std::string> symbols_of(const Setting& setting, uint32_t sides = 0);
 
-// The paths of the fields that its expressions name, in the same way.
+// The paths of the fields that its expressions name, in the same way, and of the arguments and results that stand where
+// a text can.
 std::vector<std::string> field_paths_of(const Setting& setting, uint32_t sides = 0);
 // Each is followed from every function that a pattern fits, in a process with a limit of CPU time. Fails if there are
 // more than these.

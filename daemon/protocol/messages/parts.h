@@ -140,12 +140,15 @@ struct ProbePart {
   std::optional<std::string> demangled;
   std::vector<SitePart> sites;
   std::vector<ArgumentPart> args;  // of the first site
+  // The function's, with the name `retval`; only in probe.list with `types`, and if something is known of it.
+  std::optional<ArgumentPart> result = {};
   template <class Self, class F> static void fields(Self& s, F&& f) {
     f("probe", s.probe);
     f("class", s.cost);
     f("demangled", s.demangled);
     f("sites", s.sites);
     f("args", s.args);
+    f("result", s.result);
   }
 };
 
