@@ -3,6 +3,7 @@
 
 import itertools
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -80,7 +81,15 @@ class Fields(FieldTest):
 
     def test_of_cxx_are_those_of_bases_and_references_too(self):
         for name in 'fields_cxx', 'fields_cxx_clang':
-            self.check_all(name, {'shop::Cart::add': 'add', 'shop::take': 'take'})
+            self.check_all(name, {'shop::Cart::add': 'add', 'shop::take': 'take', 'shop::move': 'move'})
+
+    def test_of_more_kinds_have_the_values_that_the_program_has(self):
+        for name in 'fields_more', 'fields_more_dwarf4', 'fields_more_clang', 'fields_more_clang_o0':
+            self.check_all(name, {'see': 'see', 'scalars': 'scalars'})
+        for when, hits in (('arg.more->paints[2] == BLUE', 1), ('arg.more->seen == BLUE', 1),
+                           ('arg.more->size == LARGE', 2), ('arg.more->paints[0] != RED', 0)):
+            _, read = self.rows('fields_more', 'see', 'count', '--when', when)
+            self.assertEqual(2 - read['total_filtered'], hits, when)
 
     def test_decide_conditions(self):
         for when, holds in (('arg.request->id == 31', lambda call: call['arg.request->id'] == 31),
@@ -145,7 +154,7 @@ class Lists(FieldTest):
         self.assertEqual(number['fields'], [])
         self.assertEqual((fields['arg.request->id']['type'], fields['arg.request->uri']['declared_type']),
                          ('u8:5', 'const struct uri'))
-        self.assertIn('this is a float', fields['arg.request->ratio']['why_not'])
+        self.assertEqual(fields['arg.request->ratio']['type'], 'f64')
         self.assertIn('name one of its fields', fields['arg.request->uri']['why_not'])
 
     def test_are_lines_for_people(self):
@@ -180,6 +189,12 @@ class Refusals(support.DaemonTest):
         self.assertIn('did you mean "urgent"?', said)
         self.assertIn(f'\n  {when}\n  {" " * when.index("urgnt")}^\n', said)
 
+    def test_of_floats_as_integers_say_where_they_can_be(self):
+        for words in (['--when', 'arg.request->ratio > 1'], ['--by', 'arg.request->ratio'],
+                      ['--when', 'arg.request->ratio + 1 == 2'], ['--when', 'u8(arg.request->ratio) == 1']):
+            self.assertIn('this is a float, not an integer: it can be a value of an event',
+                          self.refusal('count', 'u::handle', *words))
+
     def test_of_a_cast_name_what_the_unit_has(self):
         when = '((struct requst *)arg.context)->id == 1'
         said = self.refusal('count', 'u::erased', '--when', when)
@@ -202,3 +217,39 @@ class Refusals(support.DaemonTest):
 
 if __name__ == '__main__':
     unittest.main()
+
+
+ENTRY = re.compile(r'<(\d+)><([0-9a-f]+)>: Abbrev Number: (\d+) \((DW_TAG_\w+)\)')
+
+
+@support.needs_root
+class DamagedUnits(FieldTest):
+    def damaged(self, name, unit, folder):
+        """A copy of the program with an entry of a kind that there is not, the last of that unit."""
+        text = support.subprocess.run(['readelf', '--debug-dump=info', support.target(name)], check=True,
+                                      capture_output=True, text=True).stdout
+        part = next(part for part in text.split('Compilation Unit @')[1:] if f'{unit}\n' in part.split('<1>')[0])
+        entries = [match.groups() for match in ENTRY.finditer(part)]
+        last = int(next(at for level, at, _, tag in reversed(entries) if level == '1' and 'base' not in tag), 16)
+        sections = support.subprocess.run(['readelf', '-SW', support.target(name)], check=True, capture_output=True,
+                                          text=True).stdout
+        start = int(re.search(r' \.debug_info +PROGBITS +\w+ (\w+)', sections)[1], 16)
+        data = bytearray(pathlib.Path(support.target(name)).read_bytes())
+        data[start + last] = 0x7f
+        path = pathlib.Path(folder).resolve() / name
+        path.write_bytes(data)
+        path.chmod(0o755)
+        return path
+
+    def test_are_left_out_and_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = self.damaged('declared', 'tests/targets/declared_unit.inc', folder)
+            said = self.daemon.json('list', '--types', f'uprobe:{path}:second_unit')
+            [note] = said['notes']
+            self.assertIn('the debug information of tests/targets/declared_unit.inc is damaged, and left out', note)
+            self.assertNotIn('fields', said['probes'][0]['args'][0])
+            whole = self.daemon.json('list', '--types', f'uprobe:{path}:unit_in_c')
+            self.assertEqual(whole['notes'], [])
+            self.assertIn('arg.s->id', [field['path'] for field in whole['probes'][0]['args'][0]['fields']])
+            done = self.daemon.run('count', f'uprobe:{path}:second_unit', '--when', 'arg0->id == 1', '--', path)
+            self.assertNotEqual(done.returncode, 0)

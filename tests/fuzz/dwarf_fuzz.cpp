@@ -166,7 +166,9 @@ const Subject& subject(uint8_t number) {
       Subject{"variables_o2"},
       Subject{"variables_clang_o2"},
       Subject{"inlined"},
-      Subject{"inlined_clang"}};
+      Subject{"inlined_clang"},
+      Subject{"text_fields"},
+      Subject{"text_fields_libcxx"}};
   return kSubjects[number % kSubjects.size()];
 }
 
@@ -228,7 +230,14 @@ const std::vector<std::string> kPaths = {"*arg0",
                                          "((item *)arg1)[1].weight",
                                          "*(unsigned long *)arg0",
                                          "retval->next->next->wide",
-                                         "retval.n[1]"};
+                                         "retval.n[1]",
+                                         "retval",
+                                         "arg.name",
+                                         "*arg.name",
+                                         "arg.view",
+                                         "arg.request->name",
+                                         "arg.request->view",
+                                         "*arg.request->other"};
 
 const std::vector<std::string> kVariablePaths = {"var.sum",
                                                  "var.i",
@@ -305,15 +314,32 @@ void check_copies(const ElfFile& file, LineVariables& variables) {
   }
 }
 
+void check_text(const ReachedField& field) {
+  if (!field.text || !field.text->when_short) return;
+  for (const BitsOfByte& bits : {field.text->when_short->is_long, field.text->when_short->length})
+    must(bits.bit_count > 0 && bits.first_bit + bits.bit_count <= 8);
+}
+
 void check_fields(const Argument& owner) {
   if (!owner.asked_fields) return;
   for (const ReachedField& field : *owner.asked_fields) {
     must(is_name(field.why_not) && field.column < field.path.size());
     if (!field.why_not.empty()) continue;
     check(field.type);
-    must(!field.offsets.empty() && field.offsets.size() <= 128);
+    check_text(field);
+    must((!field.offsets.empty() || field.text) && field.offsets.size() <= 128);
     must(field.first_bit + field.bit_count <= field.type.size_bytes * 8);
   }
+}
+
+void check_argument(const Argument& argument) {
+  check(argument);
+  check_fields(argument);
+}
+
+void check_part_of_text(const Argument& part) {
+  must(part.place == Argument::Place::symbol && is_general(part.base) && part.asked_fields);
+  check_fields(part);
 }
 
 }  // namespace
@@ -341,11 +367,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto known = parameters.of(function);
     if (!known) continue;
     any = true;
-    must(known->size() <= kMostArguments);
-    for (const Argument& argument : *known) {
-      check(argument);
-      check_fields(argument);
-    }
+    const size_t count = count_of_probe(*known);
+    must(count <= kMostArguments && known->size() <= 3 * kMostArguments);
+    for (size_t i = 0; i < known->size(); ++i)
+      if (i < count)
+        check_argument((*known)[i]);
+      else
+        check_part_of_text((*known)[i]);
     const Argument result = parameters.result_of(function);
     check_members(result);
     check_fields(result);

@@ -48,6 +48,7 @@ static void print_handled(const struct request* r, const char* separator) {
          r->label[2]);
   printf("\"arg.request->other\":%lu,\"arg0->grid\":%lu,", (unsigned long)r->other,
          (unsigned long)r->grid);
+  printf("\"arg.request->ratio\":%.17g,", r->ratio);
   if (r->next)
     printf("\"arg.request->next->id\":%u,\"arg.request->next->other->len\":%lu}", r->next->id,
            r->next->other->len);
@@ -71,7 +72,8 @@ int main(void) {
                          .number = 0x8101,
                          .list = {{"a", 1}, {"bee", -2}, {"c", 3}, {"d", -32768}},
                          .grid = {{1, 2, 3}, {4, 5, -6}},
-                         .label = "label"};
+                         .label = "label",
+                         .ratio = -0.125};
   struct request first = {.id = 31,
                           .delta = 63,
                           .wide = 1,
@@ -87,6 +89,7 @@ int main(void) {
                           .list = {{"x", 1}, {"why", 2}, {"z", 3}, {"", 4}},
                           .grid = {{-1, -2, -3}, {-4, -5, 600}},
                           .label = "fifteen letters",
+                          .ratio = 1e100,
                           .next = &last};
   item items[2] = {{"zero", 10}, {"one", 11}};
   int value = -5, *pointer = &value, rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
@@ -101,8 +104,9 @@ int main(void) {
   print_handled(&last, ",");
   printf("],\"elements\":[{\"arg.items[1].weight\":%d,\"arg.items->weight\":%d,", items[1].weight,
          items->weight);
-  printf("\"**arg.pp\":%d,\"*arg.pp[0]\":%d,\"arg1[0][0]\":%d,\"arg.rows[1][2]\":%d}],", **&pointer,
+  printf("\"**arg.pp\":%d,\"*arg.pp[0]\":%d,\"arg1[0][0]\":%d,\"arg.rows[1][2]\":%d,", **&pointer,
          *pointer, *pointer, rows[1][2]);
+  printf("\"*arg.ratio\":%g}],", ratio);
   printf("\"erased\":[{\"((struct request *)arg.context)->id\":%u,", first.id);
   printf("\"((struct request *)arg0)->next->uri.len\":%lu,", last.uri.len);
   printf("\"str(((struct uri *)arg.number)->text)\":\"%s\",", other.text);

@@ -68,6 +68,15 @@ void Cart::add(const Counted& item, Size size) {
 
 KEPT void take(Copied copied, Counted*& pointer) { sink = copied.number + pointer->count; }
 
+template <class Item> struct Box {
+  Item item;
+  Item* other = &item;
+};
+
+KEPT void move(Counted&& item, const Cart* const& cart, Box<Counted>& box, int (&row)[3]) {
+  sink = item.count + cart->count + box.item.count + row[2];
+}
+
 KEPT void erase(const void* any) { sink = reinterpret_cast<long>(any); }
 
 void print_add(Cart& cart, const Counted& item) {
@@ -90,10 +99,16 @@ int main() {
   item.count = 44;
   cart.add(item, shop::Size::big);
   shop::take(shop::Copied(8), pointer);
+  shop::Box<shop::Counted> box{item};
+  const shop::Cart* const constant = &cart;
+  int row[3] = {1, 2, -30};
+  shop::move(shop::Counted(item), constant, box, row);
   shop::erase(&cart);
   shop::print_add(cart, item);
   printf("\"erase\":[{\"((shop::Cart *)arg.any)->count\":4,\"((shop::Cart *)arg0)->total_\":70,");
   printf("\"str(((shop::Cart *)arg.any)->next_->name_)\":\"second\"}],");
+  printf("\"move\":[{\"arg.item.count\":44,\"arg.cart->count\":4,\"arg.cart->next_->total_\":700,");
+  printf("\"arg.box.item.count\":44,\"arg.box.other->hidden\":5,\"arg.row[2]\":-30}],");
   printf("\"take\":[{\"arg.copied.number\":8,\"arg.pointer->count\":44}]}\n");
   wait_for_exit();
 }

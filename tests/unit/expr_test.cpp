@@ -151,6 +151,15 @@ TEST(Expr, StringsAreComparedWithTexts) {
   expect_refused("str(arg0, 2) != \"abc\"", 16, "never equal");
 }
 
+// Where the site is known, so is what they are.
+TEST(Expr, WhatHasANameMayBeAText) {
+  for (const char* text : {"arg.a == \"x\"", "\"x\" != arg.a->b", "*arg.a =~ \"x*\"",
+                           "retval == \"x\"", "var.a =~ \"x\""})
+    EXPECT_EQ(canonical(text), text);
+  expect_refused("arg.a + 1 == \"x\"", 6, "str(E) reads a string");
+  expect_refused("arg.a < \"x\"", 8, "a text is no integer");
+}
+
 TEST(Expr, StringsOfLibcxxAreNamedAsSuch) {
   EXPECT_EQ(canonical("cstr( arg0 + 8,libcxx ) == \"a\""), "cstr(arg0 + 8, libcxx) == \"a\"");
   EXPECT_EQ(canonical("cstr(arg0, 5, libcxx) =~ \"a*\""), "cstr(arg0, 5, libcxx) =~ \"a*\"");

@@ -74,7 +74,7 @@ TEST_P(FieldLists, HavePlacesTypesAndReasons) {
   const ReachedField uri = field_of(fields, "arg.request->uri");
   EXPECT_EQ(uri.type.declared_type, "const struct uri");
   EXPECT_THAT(uri.why_not, HasSubstr("name one of its fields"));
-  EXPECT_THAT(field_of(fields, "arg.request->ratio").why_not, HasSubstr("this is a float"));
+  EXPECT_TRUE(field_of(fields, "arg.request->ratio").type.is_float);
   EXPECT_EQ(field_of(fields, "arg.request->id").bit_count, 5);
 }
 

@@ -104,6 +104,90 @@ TEST(FieldLoads, AreThoseThatOneCouldWrite) {
   EXPECT_EQ(code_of("arg.p->a->b == 3"), code_of("u32(u64(arg.p + 16) + 8) == 3"));
 }
 
+// ---- texts ----
+
+namespace {
+
+// An object at 0x1000: a pointer to the 3 bytes behind it, a length, and a byte of flags.
+const MachineHit kTextHit{
+    .arguments = {},
+    .values = {0x1000},
+    .comm = {},
+    .memory_start = 0x1000,
+    .memory = std::string("\x18\x10\0\0\0\0\0\0\x03\0\0\0\0\0\0\0ab\0\0\0\0\0\x04xyzw", 28)};
+
+ReachedField text_at(const std::string& path, std::optional<ShortText> when_short = {}) {
+  return {.path = path, .offsets = {0}, .is_address = true, .text = TextPlace{0, 8, when_short}};
+}
+
+std::optional<std::string> read(const std::string& path, const ReachedField& field,
+                                const MachineHit& text_hit = kTextHit) {
+  const Arguments arguments = with_fields({field});
+  const Spec spec = must(with_numbers(must(parse_spec("event(" + path + ")")), arguments));
+  EXPECT_EQ(to_string(spec.values[0]), path);
+  const ExprCode code = must(compile_value(spec.values[0], arguments));
+  EXPECT_EQ(code.type, ValueType::string);
+  MachineHit hit = text_hit;
+  hit.arguments = arguments;
+  const auto at = run(code, hit).value;
+  return at ? read_text(hit, *at, code.most_bytes) : std::nullopt;
+}
+
+// Of the byte at 23, 4: a length of 2 whose lowest bit says that the text is long, or of 4 by the highest.
+ShortText flags(uint8_t flag, uint8_t first_bit) { return {{23, flag, 1}, {23, first_bit, 7}, 16}; }
+
+}  // namespace
+
+TEST(FieldLoads, OfTextsReadTheirLength) {
+  EXPECT_EQ(read("arg.p", text_at("arg.p")), "xyz");
+  EXPECT_EQ(read("arg.p->name", text_at("arg.p->name")), "xyz");
+}
+
+// A text ends at a byte 0, as that of str() does.
+TEST(FieldLoads, OfTextsWithinTheirObjectReadThoseThere) {
+  EXPECT_EQ(read("arg.p", text_at("arg.p", flags(0, 1))), "ab");
+  EXPECT_EQ(read("arg.p", text_at("arg.p", flags(7, 0))), "ab");
+  MachineHit is_long = kTextHit;
+  is_long.memory[23] = 5;
+  EXPECT_EQ(read("arg.p", text_at("arg.p", flags(0, 1)), is_long), "xyz");
+  is_long.memory[23] = '\x84';
+  EXPECT_EQ(read("arg.p", text_at("arg.p", flags(7, 0)), is_long), "xyz");
+}
+
+TEST(FieldLoads, OfTextsAreForWhereATextCanStand) {
+  const Arguments arguments = with_fields({text_at("arg.p"), text_at("arg.p->name")});
+  const auto holds_text = [&](const std::string& text) {
+    const Spec spec = must(with_numbers(Spec{.when = parsed_expr(text)}, arguments));
+    MachineHit hit = kTextHit;
+    hit.arguments = arguments;
+    return run(must(compile_condition(*spec.when, arguments)), hit).value;
+  };
+  EXPECT_EQ(holds_text("arg.p == \"xyz\" && arg.p == 4096"), 1u);
+  EXPECT_EQ(holds_text("arg.p->name =~ \"x*z\" && u8(arg.p) == 24"), 1u);
+  EXPECT_EQ(holds_text("\"xy\" == arg.p || arg.p->name != \"xyz\""), 0u);
+  const auto why = [&](const std::string& text) {
+    const Spec spec = must(with_numbers(Spec{.when = parsed_expr(text)}, arguments));
+    return compile_condition(*spec.when, arguments).error().message;
+  };
+  EXPECT_THAT(why("arg.p->name > 3"), HasSubstr("this is a text, not an integer"));
+  EXPECT_THAT(why("str(arg.p->name) == \"a\""), HasSubstr("this is a text, not an integer"));
+}
+
+TEST(FieldLoads, OfNoTextAreNotComparedWithOne) {
+  const Arguments arguments = with_fields({at("arg.p->a", {8}, 4, false)});
+  for (const char* text : {"arg.p == \"x\"", "arg.p->a == \"x\""}) {
+    const Spec spec = must(with_numbers(Spec{.when = parsed_expr(text)}, arguments));
+    EXPECT_THAT(compile_condition(*spec.when, arguments).error().message,
+                HasSubstr("this is an integer, compared with a string"));
+  }
+  ReachedField refused = text_at("arg.p");
+  refused.why_not = "it is of an unknown library";
+  EXPECT_EQ(with_numbers(Spec{.when = parsed_expr("1 && arg.p == \"x\"")}, with_fields({refused}))
+                .error()
+                .message,
+            refused.why_not);
+}
+
 // ---- values of enumerations by name ----
 
 namespace {

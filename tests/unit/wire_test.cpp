@@ -166,6 +166,10 @@ ReachedField some_field() {
   return field;
 }
 
+TextPlace some_text() {
+  return {8, 16, ShortText{{.at = 23, .first_bit = 7, .bit_count = 1}, {23, 1, 7}, 1}};
+}
+
 ProbeMatch match_with_field(ReachedField field) {
   Argument pointer = in_rax();
   pointer.asked_fields = std::make_shared<const ReachedFields>(ReachedFields{std::move(field)});
@@ -177,6 +181,7 @@ TEST(Wire, FieldsArriveAsTheyWereFound) {
     ReachedField field = some_field();
     field.why_not = why;
     field.column = 6;
+    field.text = some_text();
     const ProbeMatch answer = must(heard(match_with_field(field)));
     const auto& heard_fields = answer.probes[0].sites[0].args->at(0).asked_fields;
     ASSERT_TRUE(heard_fields && heard_fields->size() == 1);
@@ -185,6 +190,23 @@ TEST(Wire, FieldsArriveAsTheyWereFound) {
     one.type.enumerators = field.type.enumerators;
     EXPECT_EQ(one, field);
   }
+}
+
+TEST(Wire, ResultsArriveWithTheirFields) {
+  const auto with_result = [](ReachedField field) {
+    ProbeMatch match = match_with_field(std::move(field));
+    Site& site = match.probes[0].sites[0];
+    site.result = std::make_shared<const Argument>(site.args->at(0));
+    site.args = std::make_shared<const Arguments>();
+    return match;
+  };
+  const ProbeMatch answer = must(heard(with_result(some_field())));
+  const auto& result = answer.probes[0].sites[0].result;
+  ASSERT_TRUE(result && result->asked_fields);
+  EXPECT_EQ(result->asked_fields->at(0).path, "arg0->a");
+  ReachedField wrong = some_field();
+  wrong.bit_count = 33;
+  expect_untrue(with_result(wrong));
 }
 
 TEST(Wire, ImpossibleFieldsAreNotBelieved) {
@@ -203,6 +225,17 @@ TEST(Wire, ImpossibleFieldsAreNotBelieved) {
   expect_untrue_with([](ReachedField& field) {
     field.type.asked_fields = std::make_shared<const ReachedFields>();
   });
+  const auto expect_untrue_text_with = [&](auto change) {
+    expect_untrue_with([&](ReachedField& field) {
+      field.text = some_text();
+      change(*field.text);
+    });
+  };
+  expect_untrue_text_with([](TextPlace& text) { text.pointer_at = uint64_t{1} << 40; });
+  expect_untrue_text_with([](TextPlace& text) { text.length_at = uint64_t{1} << 40; });
+  expect_untrue_text_with([](TextPlace& text) { text.when_short->text_at = uint64_t{1} << 40; });
+  expect_untrue_text_with([](TextPlace& text) { text.when_short->is_long.first_bit = 8; });
+  expect_untrue_text_with([](TextPlace& text) { text.when_short->length.bit_count = 8; });
   ReachedField bits = some_field();
   bits.first_bit = 17;
   bits.bit_count = 15;
@@ -226,6 +259,17 @@ TEST(Wire, PlacesOfVariablesAreBelievedAtLines) {
   };
   EXPECT_TRUE(hears(ProbeKind::line));
   EXPECT_FALSE(hears(ProbeKind::function));
+}
+
+// Passed by value in registers.
+TEST(Wire, PlacesOfTextsAreBelievedAtFunctions) {
+  Argument place = in_rax();
+  ProbeMatch match = match_with_variable(place);
+  place.place = Argument::Place::symbol;
+  place.asked_fields = std::make_shared<const ReachedFields>(
+      ReachedFields{{.path = "arg.view", .text = some_text()}});
+  match.probes[0].sites[0].symbols = std::make_shared<const Arguments>(Arguments{place});
+  EXPECT_TRUE(heard(match));
 }
 
 TEST(Wire, ImportsAreNamed) {
