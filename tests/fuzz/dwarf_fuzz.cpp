@@ -152,7 +152,7 @@ class Subject {
 
 const Subject& subject(uint8_t number) {
   using Units = Subject::Units;
-  static const std::array<Subject, 14> kSubjects{
+  static const std::array<Subject, 16> kSubjects{
       Subject{"parameters"},
       Subject{"parameters_dwarf4"},
       Subject{"parameters_o0"},
