@@ -85,7 +85,8 @@ std::string function_table(const CallTree& calls, size_t rows) {
   if (shows_probes) columns.push_back({"PROBES", Align::right});
   const bool shows_parts = any_is_split(functions);
   if (shows_parts)
-    for (const char* title : {"RUNNING", "RUNNABLE", "BLOCKED"}) columns.push_back({title, Align::right});
+    for (const char* title : {"RUNNING", "RUNNABLE", "BLOCKED"})
+      columns.push_back({title, Align::right});
   columns.push_back({""});
   Table table(std::move(columns));
   for (const auto& [name, figures, total_ns] : functions) {

@@ -25,7 +25,7 @@ struct GraphLine {
   Brace brace = Brace::none;
   std::optional<uint64_t> duration_ns = {};
   std::optional<OffCpu> off_cpu = {};  // of the duration
-  uint64_t number = 0;  // among the lines of its thread
+  uint64_t number = 0;                 // among the lines of its thread
   // The line that opened the brace, if `comment` is only for readers who cannot see that line.
   std::optional<uint64_t> opened_at = {};
 };

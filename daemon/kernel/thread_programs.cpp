@@ -21,8 +21,9 @@ std::vector<bpf_program*> programs_for(ThreadFacts what, tracer& fresh) {
 }
 
 const char* what_for(ThreadFacts what) {
-  return what == ThreadFacts::system_calls ? "the programs that record system calls"
-                                        : "the programs that measure how long threads are blocked";
+  return what == ThreadFacts::system_calls
+             ? "the programs that record system calls"
+             : "the programs that measure how long threads are blocked";
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ Result<std::shared_ptr<const ThreadPrograms>> ThreadPrograms::start(ThreadFacts 
   for (bpf_program* program : programs) {
     bpf_link* link = bpf_program__attach(program);
     if (!link)
-      return Error::from_errno(std::string("attach ") + bpf_program__name(program)).in(what_for(what));
+      return Error::from_errno(std::string("attach ") + bpf_program__name(program))
+          .in(what_for(what));
     started->links_.push_back(link);
   }
   return std::shared_ptr<const ThreadPrograms>{started};

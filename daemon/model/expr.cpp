@@ -23,9 +23,9 @@ constexpr std::array kOperators = std::to_array<OperatorWord>(
      {"*", 10}, {"/", 10}, {"%", 10}, {"!", 0},  {"~", 0},  {"-", 0}});
 
 constexpr std::array kOperands = std::to_array<std::string_view>(
-    {"arg",    "uaddr", "pid",         "tid",      "uid",       "cpu",  "comm",
-     "cgroup", "ts",    "stack_bytes", "tag",      "container", "unit", "stack",
-     "caller", "path",  "retval",      "duration", "thrown",    "blocked", "runnable", "block"});
+    {"arg",    "uaddr",       "pid",    "tid",       "uid",      "cpu",   "comm",   "cgroup",
+     "ts",     "stack_bytes", "tag",    "container", "unit",     "stack", "caller", "path",
+     "retval", "duration",    "thrown", "blocked",   "runnable", "block"});
 
 constexpr std::array kReads =
     std::to_array<std::string_view>({"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"});

@@ -56,9 +56,9 @@ enum class Operand : uint8_t {
   retval,
   duration,
   thrown,  // whether a call ended without returning
-  blocked,   // the part of a call's duration in which its thread waited for something else than a CPU,
+  blocked,  // the part of a call's duration in which its thread waited for something else than a CPU,
   runnable,  //   and that in which it waited for a CPU
-  block,   // for how long a thread was blocked within a call; only as the value of a sum
+  block,     // for how long a thread was blocked within a call; only as the value of a sum
 };
 
 // The types that can be read from the program's memory.

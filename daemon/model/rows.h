@@ -95,8 +95,8 @@ struct Row {
   uint64_t unwound = 0;  // calls that ended without a return; not in `count`
   uint64_t self = 0;     // the part of the time outside other calls that the session follows
   uint64_t probes =
-      0;             // time of the session's probes within the calls, which is in no other member
-  uint64_t split = 0;                                // calls whose parts are known; their sums:
+      0;               // time of the session's probes within the calls, which is in no other member
+  uint64_t split = 0;  // calls whose parts are known; their sums:
   uint64_t running = 0, runnable = 0, blocked = 0;
   uint64_t sum = 0;  // modulo 2^64; sum, min and max are bits of the type is_unsigned says
   uint64_t min = 0, max = 0;

@@ -57,11 +57,12 @@ struct Spec {
   static constexpr size_t kMostTriggers = 4;
   static constexpr uint32_t kMostGraphDepth = 10'000;
 
-  std::optional<Expr> when = {};           // the condition of all actions
-  bool event = false;                      // stream a record of the hit
-  std::vector<Expr> values = {};           // in the record; empty: all arguments
-  bool returns = false;                    // stream an event of the return, too
-  bool split = false;  // show the parts of durations in which threads were running, runnable and blocked
+  std::optional<Expr> when = {};  // the condition of all actions
+  bool event = false;             // stream a record of the hit
+  std::vector<Expr> values = {};  // in the record; empty: all arguments
+  bool returns = false;           // stream an event of the return, too
+  bool split =
+      false;  // show the parts of durations in which threads were running, runnable and blocked
   std::optional<StackCapture> stack = {};  // in the event
   std::vector<Aggregate> aggregates = {};  // no two alike
   std::optional<uint64_t> sample = {};     // take one hit of so many; at least 1

@@ -22,15 +22,17 @@ static_assert(Spec::kMostTriggers == TC_MAX_TRIGGERS && Spec::kMostTagBytes == T
 constexpr size_t kMostNameBytes = 64;  // of a session's name
 
 constexpr const char* kActions =
-    "event, event(E, ...), return, split, graph, graph(N), syscalls, stack, stack(N), count, time, sum(E), avg(E), "
+    "event, event(E, ...), return, split, graph, graph(N), syscalls, stack, stack(N), count, time, "
+    "sum(E), avg(E), "
     "min(E), max(E), "
     "hist(E), lhist(E, MIN, MAX, STEP), by KEY, sample(N), limit(N), deepest, tag(\"T\"), silent, "
     "silent(off), trigger(SESSION), trigger(SESSION, off)";
 
 // Only tag and stack are also names of values, so what follows a comma after a key is unambiguous.
 constexpr std::array kActionNames = std::to_array<std::string_view>(
-    {"event", "return", "split", "syscalls", "graph", "stack", "count", "time", "sum", "avg", "min", "max", "hist",
-     "lhist", "sample", "limit", "deepest", "tag", "silent", "trigger"});
+    {"event",  "return", "split",   "syscalls", "graph",  "stack",  "count",
+     "time",   "sum",    "avg",     "min",      "max",    "hist",   "lhist",
+     "sample", "limit",  "deepest", "tag",      "silent", "trigger"});
 
 bool is_whole_stack(const Expr& key) {
   return key.kind == Expr::Kind::operand && key.operand == Operand::stack;
@@ -62,7 +64,8 @@ class SpecParser {
       return cursor_.error(path_,
                            "path is a key of what calls of a graph took: graph, time by path");
     if (spec_.syscalls)
-      return cursor_.error(syscalls_, "syscalls are shown within the calls of a graph: graph, syscalls");
+      return cursor_.error(syscalls_,
+                           "syscalls are shown within the calls of a graph: graph, syscalls");
     if (spec_.split && !has_durations()) return split_alone();
     if (spec_.deepest && (spec_.sample || spec_.limit)) return deepest_alone();
     bool acts = spec_.event || !spec_.aggregates.empty() || spec_.tag || spec_.silent ||
@@ -128,15 +131,16 @@ class SpecParser {
   }
 
   bool has_durations() const {
-    return spec_.returns || std::any_of(spec_.aggregates.begin(), spec_.aggregates.end(), [](const Aggregate& one) {
-             return one.kind == Aggregate::Kind::time;
-           });
+    return spec_.returns ||
+           std::any_of(spec_.aggregates.begin(), spec_.aggregates.end(),
+                       [](const Aggregate& one) { return one.kind == Aggregate::Kind::time; });
   }
 
   Error split_alone() const {
-    return cursor_.error(split_,
-                         "split shows the parts of durations, and nothing here has one: time, return "
-                         "and graph have");
+    return cursor_.error(
+        split_,
+        "split shows the parts of durations, and nothing here has one: time, return "
+        "and graph have");
   }
 
   Status deepest(const Token& name) {
@@ -175,15 +179,16 @@ class SpecParser {
     alone.split = spec_.split;
     alone.syscalls = spec_.syscalls;
     if (spec_.syscalls && !has_events(spec_))
-      return cursor_.error(syscalls_, "system calls are events, and this graph has none: add event");
+      return cursor_.error(syscalls_,
+                           "system calls are events, and this graph has none: add event");
     if (sums_by_path(spec_)) alone.aggregates = spec_.aggregates;
     alone.sample = spec_.sample;
     alone.limit = spec_.limit;
     if (alone == spec_) return std::move(spec_);
-    return cursor_.error(
-        graph_,
-        "beside graph there may be event, split, syscalls, time by path, sample and limit; stage what "
-        "else is wanted as a setting of another session");
+    return cursor_.error(graph_,
+                         "beside graph there may be event, split, syscalls, time by path, sample "
+                         "and limit; stage what "
+                         "else is wanted as a setting of another session");
   }
 
   Status event_value() {
@@ -415,7 +420,7 @@ class SpecParser {
   Cursor cursor_;
   Spec spec_;
   Token graph_, deepest_, split_, syscalls_;  // the place of each
-  Token path_;             // the place of this key
+  Token path_;                                // the place of this key
 };
 
 // Escapes and spaces can make the canonical text longer than the one that was read.

@@ -29,13 +29,14 @@ constexpr unsigned kLoosest = 1;
 
 constexpr const char* kWords =
     "arg0 to arg11, pid, tid, uid, cpu, comm, cgroup, ts, stack_bytes, tag, retval, duration, "
-    "thrown, blocked, runnable, block, str(E), cstr(E), hex(E, N), uaddr(\"NAME\"), s8 u8 s16 u16 s32 u32 s64 u64 (E)";
+    "thrown, blocked, runnable, block, str(E), cstr(E), hex(E, N), uaddr(\"NAME\"), s8 u8 s16 u16 "
+    "s32 u32 s64 u64 (E)";
 
 constexpr std::array kNames = std::to_array<std::string_view>(
-    {"arg0",        "pid",   "tid",       "uid",  "cpu",   "comm",   "cgroup", "ts",
-     "stack_bytes", "tag",   "container", "unit", "stack", "caller", "retval", "duration",
-     "thrown",      "blocked", "runnable", "block", "str",       "cstr", "hex",   "uaddr",  "s8",     "u8",
-     "s16",         "u16",   "s32",       "u32",  "s64",   "u64"});
+    {"arg0",        "pid",     "tid",       "uid",   "cpu",   "comm",   "cgroup", "ts",
+     "stack_bytes", "tag",     "container", "unit",  "stack", "caller", "retval", "duration",
+     "thrown",      "blocked", "runnable",  "block", "str",   "cstr",   "hex",    "uaddr",
+     "s8",          "u8",      "s16",       "u16",   "s32",   "u32",    "s64",    "u64"});
 
 constexpr std::string_view kNamedArgument = "arg.", kNamedArgumentInBpftrace = "args.";
 

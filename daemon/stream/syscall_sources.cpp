@@ -29,11 +29,11 @@ std::shared_ptr<const EventSource> SyscallSources::of(const std::string& session
   result.size_bytes = 8;
   result.is_signed = true;
   result.place = Argument::Place::in_register;
-  auto source = std::make_shared<const EventSource>(
-      EventSource{.probe = "syscall:" + name_of_syscall(number),
-                  .session = session,
-                  .arguments = {},
-                  .result = std::move(result)});
+  auto source =
+      std::make_shared<const EventSource>(EventSource{.probe = "syscall:" + name_of_syscall(number),
+                                                      .session = session,
+                                                      .arguments = {},
+                                                      .result = std::move(result)});
   known_.emplace(std::pair(session, number), source);
   return source;
 }

@@ -48,13 +48,16 @@ TEST_F(Calls, ByFunctionHaveThePartsThatAreKnown) {
   add(ended);
   add_call(tree_, "main", 3);
   add_call(tree_, "query", 2);
-  EXPECT_EQ(function_table(tree_),
-            "FUNCTION  CALLS   TOTAL    SELF    AVG   MIN     P50       P90       P99     MAX  RUNNING  "
-            "RUNNABLE  BLOCKED\n"
-            "main          2  103 ns  103 ns  52 ns  3 ns  <=3 ns  <=100 ns  <=100 ns  100 ns    30 ns     "
-            "10 ns    60 ns  1 not split\n"
-            "query         1    2 ns    2 ns   2 ns  2 ns  <=2 ns    <=2 ns    <=2 ns    2 ns        ?         "
-            "?        ?\n");
+  EXPECT_EQ(
+      function_table(tree_),
+      "FUNCTION  CALLS   TOTAL    SELF    AVG   MIN     P50       P90       P99     MAX  RUNNING  "
+      "RUNNABLE  BLOCKED\n"
+      "main          2  103 ns  103 ns  52 ns  3 ns  <=3 ns  <=100 ns  <=100 ns  100 ns    30 ns   "
+      "  "
+      "10 ns    60 ns  1 not split\n"
+      "query         1    2 ns    2 ns   2 ns  2 ns  <=2 ns    <=2 ns    <=2 ns    2 ns        ?   "
+      "      "
+      "?        ?\n");
 }
 
 TEST_F(Calls, AsATreeHaveTheirShareOfTheWhole) {
