@@ -50,7 +50,13 @@ class Check {
 
   // Without the objects that sites share.
   bool is_possible(const Probe& probe) const {
-    return is_name(probe.name) && !probe.sites.empty() && are_possible(probe.sites);
+    // A copy of an inlined function is named with its host.
+    const bool has_variables = kind_ == ProbeKind::line || kind_ == ProbeKind::inlined ||
+                               probe.name.find(" in ") != std::string::npos;
+    return is_name(probe.name) && !probe.sites.empty() &&
+           std::ranges::all_of(probe.sites, [&](const Site& site) {
+             return is_possible(site) && (has_variables || has_texts_only(site));
+           });
   }
 
   bool is_possible(const Refusal& refusal) const {
@@ -108,8 +114,16 @@ class Check {
     const std::span symbols(site.symbols->begin(), variables);
     return fits && std::ranges::all_of(symbols, is_symbol) &&
            std::all_of(variables, site.symbols->end(), is_variable_place) &&
-           (variables == site.symbols->end() || kind_ != ProbeKind::usdt) &&
            (!symbols_ || std::ranges::equal(symbols, *symbols_, {}, &Argument::name));
+  }
+
+  // Of what follows the symbols that were asked for.
+  static bool has_texts_only(const Site& site) {
+    return !site.symbols || std::ranges::all_of(*site.symbols, [](const Argument& one) {
+      return !has_fields(one) ||
+             std::ranges::all_of(*one.asked_fields,
+                                 [](const ReachedField& field) { return field.text.has_value(); });
+    });
   }
 
   static bool has_fields(const Argument& one) { return one.asked_fields != nullptr; }
