@@ -3,8 +3,6 @@
 
 #include <bpf/libbpf.h>
 
-#include <ranges>
-
 #include "bpf/abi.h"
 #include "bpf/tracer.skel.h"
 #include "daemon/kernel/programs.h"
@@ -49,7 +47,7 @@ Result<std::shared_ptr<const ThreadPrograms>> ThreadPrograms::start(ThreadFacts 
 }
 
 ThreadPrograms::~ThreadPrograms() {
-  for (bpf_link* link : std::views::reverse(links_)) bpf_link__destroy(link);
+  for (auto link = links_.rbegin(); link != links_.rend(); ++link) bpf_link__destroy(*link);
   tracer::destroy(fresh_);
 }
 

@@ -332,7 +332,7 @@ class FieldWalk {
     if (!definition) return fail(text_of_type(here) + types_.definitions().of(here).why_not);
     TextOfClass text = text_of_class(*definition);
     if (!text.place) return fail(std::move(text.why_not));
-    field_.text = std::move(text.place);
+    field_.text = text.place;
     field_.is_address = true;
     field_.type.declared_type = text_of_type(type_);
     return true;
