@@ -257,7 +257,9 @@ __on_its_own bool end_innermost(struct calls *calls)
 	/* Calls on the stacks of coroutines overlap, so those within may take longer together than the call. */
 	ended->self_ns = call->within_ns < ended->duration_ns ?
 				 ended->duration_ns - call->within_ns : 0;
-	split_duration(ended, &call->off_cpu, calls->hit_ns);
+	ended->is_split = false;
+	if (call->off_cpu.unseen != TC_NOT_SPLIT)
+		split_duration(ended, &call->off_cpu, calls->hit_ns);
 	ended->return_address = call->return_address;
 	ended->path = call->path;
 	ended->args = call->args;

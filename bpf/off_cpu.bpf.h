@@ -89,7 +89,7 @@ __on_its_own int begin_split(struct tc_off_cpu *to, __u64 began_ns)
 	return 0;
 }
 
-/* For what has ended at that time and taken `ended->duration_ns` since `began`. */
+/* For what has ended at that time and taken `ended->duration_ns` since `began`. `ended->is_split` is false before. */
 __on_its_own int split_duration(struct ended *ended, const struct tc_off_cpu *began, __u64 ended_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -98,9 +98,6 @@ __on_its_own int split_duration(struct ended *ended, const struct tc_off_cpu *be
 	__u64 left_ns;
 
 	if (!ended || !began)
-		return 0;
-	ended->is_split = false;
-	if (began->unseen == TC_NOT_SPLIT)
 		return 0;
 	thread = watched_thread_of(task);
 	if (!thread)
