@@ -108,7 +108,9 @@ class Event:
     depth: int | None = None
     retval: int | float | str | None = None
     retval_is: str | None = None  # what retval is, if no value of the function's type
-    duration: int | None = None  # ns
+    duration: int | None = None  # ns, and its parts in which the thread waited for a CPU, and for anything else:
+    runnable: int | None = None
+    blocked: int | None = None
     stack: list[typing.Any] | None = None
     stack_by: str | None = None
     stack_end: str | None = None
@@ -270,7 +272,8 @@ def _without_none(params: _Json) -> _Json:
 
 # tracectl-protocol-results(7)
 _ROW_MEMBERS = {'probe', 'demangled', 'of', 'by', 'count', 'sum', 'min', 'max', 'avg', 'hist', 'step', 'unread', 'self',
-                'probes', 'unwound', 'stack', 'stack_by', 'stack_end', 'caller'}
+                'probes', 'running', 'runnable', 'blocked', 'unsplit', 'unwound', 'stack', 'stack_by', 'stack_end',
+                'caller'}
 
 
 def _pandas() -> typing.Any:
