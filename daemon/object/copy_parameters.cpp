@@ -30,16 +30,16 @@ bool can_be_written(const std::string& name) {
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
 }
 
-// How many entries of the list of locations begin there. A second one is of a value that was assigned before the first
-// instruction.
-size_t begin_there(Dwarf_Attribute& list, Dwarf_Addr address) {
+// How many entries of the list of locations begin or end there. A second one is of a value that was assigned before the
+// first instruction.
+size_t begin_or_end_there(Dwarf_Attribute& list, Dwarf_Addr address) {
   Dwarf_Addr base = 0, start = 0, end = 0;
   Dwarf_Op* ops = nullptr;
   size_t count = 0, seen = 0, found = 0;
   for (ptrdiff_t at = 0; ++seen <= kMostEntriesOfList;) {
     at = ::dwarf_getlocations(&list, at, &base, &start, &end, &ops, &count);
     if (at <= 0) return found;
-    found += start == address;
+    found += (start == address) + (end == address);
   }
   return found;
 }
@@ -47,6 +47,15 @@ size_t begin_there(Dwarf_Attribute& list, Dwarf_Addr address) {
 bool is_sum(const Location& location) {
   return !location.is_memory && location.base != Register::none && location.offsets.size() == 1 &&
          location.offsets[0] != 0;
+}
+
+bool is_constant(const Location& location) {
+  return !location.is_memory && location.base == Register::none;
+}
+
+// Whether the list also has the values that no instruction lies between, as gcc's do.
+bool has_empty_entries(const Die& variable) {
+  return dwarf::attribute(variable, DW_AT_GNU_locviews).has_value();
 }
 
 // Where expressions read the value of a number; none if they cannot.
@@ -76,9 +85,10 @@ std::string why_not_as_given(const Die& parameter, const Location& location,
   if (dwarf::tag_of(parameter) != DW_TAG_formal_parameter || !location.is_of_list) return "";
   auto list = dwarf::attribute(parameter, DW_AT_location);
   if (!list) return "";
-  const size_t there = begin_there(*list, place.address - place.base);
+  const size_t there = begin_or_end_there(*list, place.address - place.base);
   if (there > 1) return "it is assigned another value at the same instruction";
-  if (there == 1 && is_sum(location))
+  const bool is_of_others = is_constant(location) && !has_empty_entries(parameter);
+  if (there == 1 && (is_sum(location) || is_of_others))
     return "it may be assigned another value at the same instruction";
   return "";
 }
@@ -98,6 +108,7 @@ Argument LineVariables::argument_of(const Die& parameter, const CodePlace& place
   const Locations locations(*frames_, *data_, file_.is_fixed());
   const Location location = locations.of(parameter, place, size);
   Argument argument = read.value;
+  if (read.by_reference) argument.kind = Argument::Kind::aggregate;
   std::string why =
       location.why_not.empty() ? why_not_as_given(parameter, location, place) : location.why_not;
   Argument seated = argument;
@@ -127,11 +138,11 @@ std::shared_ptr<const Arguments> LineVariables::parameters_of(const LineCode& li
     const auto found = own.find(child.addr);
     const bool is_cxx = language_of(child) == Language::cxx;
     const auto type = dwarf::type_of(child);
-    if (found != own.end()) {
+    if (found != own.end() && !line.copy->others_there) {
       argument = argument_of(found->second, *place);
     } else {
       argument = types_.read(type, is_cxx).value;
-      argument.text = "it is optimised out of this copy";
+      argument.text = line.copy->others_there ? kSeveralBegin : "it is optimised out of this copy";
     }
     if (can_be_written(name)) argument.name = name;
     Die unit;

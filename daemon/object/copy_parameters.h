@@ -20,6 +20,9 @@ std::string why_not_as_given(const dwarf::Die& parameter, const Location& locati
 void settle_parameters(ProbeMatch& match);
 
 // As "the beginning of parse in main".
+// Why a copy has no values, if others of the function begin at its first instruction.
+inline constexpr const char* kSeveralBegin = "several copies begin at this instruction";
+
 std::string beginning_text(const InlinedCopy& copy, const Function& host);
 
 }  // namespace tracectl

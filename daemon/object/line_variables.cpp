@@ -232,6 +232,8 @@ LineVariables::Reached LineVariables::reach(const FieldPath& path, const LineCod
     reached.field.column = path.text.find(path.base) + kVariable.size();
     return std::move(reached);
   };
+  if (line.copy && line.copy->others_there)
+    return fail("variables at " + place_text(line) + " are not known: " + kSeveralBegin);
   const std::string name = name_in(path);
   const Scopes scopes = scopes_at(line, place);
   if (!scopes.why_unclear().empty())

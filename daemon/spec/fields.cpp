@@ -219,6 +219,10 @@ Status resolve_text(Expr& part, const Expr& whole, const Arguments& arguments,
   if (!field) return ok();
   if (!field->why_not.empty())
     return error_at(to_string(whole), column_of(part, whole), field->why_not);
+  // Without a way by memory it is in two operands, which only variables are.
+  if (field->text && field->offsets.empty() && !in_registers.field)
+    return error_at(to_string(whole), column_of(part, whole),
+                    "the place of this text is not known");
   Expr text = Expr::of_field(path, part, part.column);
   const Expr base = in_registers.field
                         ? Expr::of_operand(Operand::symbol, in_registers.place, part.column)

@@ -96,6 +96,16 @@ class Copies(support.DaemonTest):
         self.assertEqual(len(self.daemon.json('info', 'u::add', '--inlined')['settings']), 2)
         self.assertEqual(self.daemon.json('info', 'u::add')['settings'], [])
 
+    def test_a_string_by_value_is_the_variable_and_no_argument(self):
+        program = self.program('inlined_text', '3')
+        refused = self.daemon.run('count', '--inlined', 'u::*take*', '-p', str(program.pid), '--when', 'arg.given == "x"')
+        self.assertRegex(refused.stderr, 'a whole object: var.NAME reads it')
+        self.commit('text', program.pid, 'u::*take*', action='count by var.given, arg.number')
+        program.send('go')
+        program.result()
+        counts = {(row['by']['var.given'], row['by']['arg.number']): row['count'] for row in self.rows('text')}
+        self.assertEqual(counts, {('what was given to the function', number): 1 for number in (3, 4, 5)})
+
     def test_stream_events_and_stacks(self):
         program = self.program('inlined', '10')
         self.commit('streamed', program.pid, 'u::given', action='event, stack')
