@@ -286,10 +286,11 @@ class CopySearch {
            (!pattern_.column || pattern_.column == column);
   }
 
-  CodeSpans spans_of(const Die& die) const {
+  // Many copies may share one list, so its entries count each time.
+  CodeSpans spans_of(const Die& die) {
     CodeSpans spans;
     Dwarf_Addr base = 0, begin = 0, end = 0;
-    for (ptrdiff_t at = 0; spans.size() < kMostSpansOfCopy;) {
+    for (ptrdiff_t at = 0; spans.size() < kMostSpansOfCopy && ++entries_ <= kMostEntriesRead;) {
       at = ::dwarf_ranges(const_cast<Die*>(&die), at, &base, &begin, &end);
       if (at <= 0) break;
       if (begin < end) spans.push_back({begin + unit_->entries.base, end + unit_->entries.base});
